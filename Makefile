@@ -1,0 +1,57 @@
+# The front door. The work is done by CMake and by the scripts in tools/; this names the ways in.
+#   make demo              install what is missing, build, train a small network, compare two devices
+#   make check             install what is missing, build, run the tests (10 minutes on 2 cores)
+#   make check-full        sanitizers, Oclgrind, valgrind, clang, install test (40 minutes more)
+#   make check-exhaustive  sweeps over all 2^32 inputs (hours)
+#   make bench             speed against the machine's limit; bench-arithmetic: cost of the definitions
+#   make install PREFIX=/somewhere [DESTDIR=...]
+#   make format, make clean
+
+BUILD  ?= build/release
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: all build setup setup-full demo check check-full check-exhaustive bench bench-arithmetic \
+	install format clean
+
+all: build
+
+setup:
+	@tools/setup
+
+setup-full:
+	@tools/setup --full
+
+build:
+	@cmake --preset release -B $(BUILD)
+	@cmake --build $(BUILD) -j $(JOBS)
+
+demo: setup
+	@$(MAKE) --no-print-directory build
+	@tools/demo $(BUILD)
+
+check: setup
+	@tools/check-quick
+
+check-full: setup-full
+	@tools/check-full
+
+check-exhaustive: setup
+	@$(MAKE) --no-print-directory build
+	@tools/check-exhaustive $(BUILD)
+
+bench: setup
+	@$(MAKE) --no-print-directory build
+	@$(BUILD)/weft bench
+
+bench-arithmetic: setup-full
+	@bench/arithmetic/run
+
+install: build
+	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
+
+format:
+	@tools/format
+
+clean:
+	@cmake -E rm -rf build

@@ -1,0 +1,31 @@
+# weft_flags: the language, the warnings and the arithmetic that every target is compiled with.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_INTERPROCEDURAL_OPTIMIZATION OFF)
+set(CMAKE_C_FLAGS_RELEASE "-O3 -g1 -DNDEBUG")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g -DNDEBUG")
+set(CMAKE_C_FLAGS_DEBUG "-O0 -g3")
+
+add_library(weft_flags INTERFACE)
+target_compile_options(weft_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion
+  # One rounding per operation as written: nothing here may alter a value. Not contracting is the
+  # arithmetic itself; the other two only give up errno and the exception flags, which nobody reads.
+  -ffp-contract=off -fno-math-errno -fno-trapping-math
+  -fvisibility=hidden)
+if(WEFT_WERROR)
+  target_compile_options(weft_flags INTERFACE -Werror)
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR WEFT_SANITIZE)
+  target_compile_options(weft_flags INTERFACE -fno-omit-frame-pointer)
+endif()
+if(WEFT_SANITIZE)
+  # -Wmaybe-uninitialized and its kin report what the instrumentation itself added.
+  target_compile_options(weft_flags INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all
+    $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
+  target_link_options(weft_flags INTERFACE -fsanitize=${WEFT_SANITIZE})
+endif()
+# glibc hides threads' affinity and clocks under -std=c11 without it.
+target_compile_definitions(weft_flags INTERFACE _GNU_SOURCE)

@@ -1,0 +1,78 @@
+# weft-tests: every test/**/*_test.c in one executable, one CTest test per file, and the house rules.
+# A test file may ask for labels by a line "// labels: full oclgrind valgrind" among its first ten;
+# without "full" it is part of `make check`. Every test leaves a tally file, summed by tools/check-tally.
+if(NOT WEFT_TESTS)
+  message(STATUS "weft: tests        no: switched off by WEFT_TESTS")
+  return()
+endif()
+enable_testing()
+set(weft_tally ${CMAKE_BINARY_DIR}/tally)
+set(weft_test_tmp ${CMAKE_BINARY_DIR}/test-tmp)
+file(MAKE_DIRECTORY ${weft_tally} ${weft_test_tmp})
+# Caches of compiled kernels stay in the build folder: a test run leaves nothing behind, and finds nothing old.
+set(weft_test_env "XDG_CACHE_HOME=${CMAKE_BINARY_DIR}/test-cache" "TMPDIR=${weft_test_tmp}")
+
+set(weft_cmocka "")
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(WEFT_CMOCKA QUIET cmocka)
+endif()
+if(WEFT_CMOCKA_FOUND)
+  weft_report(cmocka "yes " "(${WEFT_CMOCKA_VERSION})")
+else()
+  weft_report(cmocka "no: " "cmocka.pc not found, unit tests are left out, install libcmocka-dev")
+endif()
+
+set(weft_test_script ${CMAKE_SOURCE_DIR}/tools/check-script)
+
+# weft_script_test(NAME LABEL command...): exit 0 passed, 77 skipped (last line says why), else failed.
+function(weft_script_test name label)
+  add_test(NAME ${name} COMMAND ${weft_test_script} ${weft_tally} ${name} ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1800 ENVIRONMENT "${weft_test_env}"
+                       WORKING_DIRECTORY ${weft_test_tmp})
+endfunction()
+
+if(WEFT_CMOCKA_FOUND)
+  file(GLOB weft_runner_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/runner/*.c)
+  add_executable(weft-tests ${weft_runner_files} ${weft_test_files})
+  # The static archive: internal symbols are hidden, but not from an executable that holds them.
+  target_link_libraries(weft-tests PRIVATE weft_flags weft_static ${WEFT_CMOCKA_LIBRARIES})
+  target_link_directories(weft-tests PRIVATE ${WEFT_CMOCKA_LIBRARY_DIRS})
+  target_include_directories(weft-tests PRIVATE ${CMAKE_SOURCE_DIR}/test ${CMAKE_SOURCE_DIR}/test/runner
+                             ${CMAKE_SOURCE_DIR}/src ${weft_generated} ${weft_include_dirs}
+                             ${WEFT_CMOCKA_INCLUDE_DIRS})
+  target_compile_definitions(weft-tests PRIVATE WEFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                             WEFT_BINARY="$<IF:$<TARGET_EXISTS:weft>,${CMAKE_BINARY_DIR}/weft,>"
+                             WEFT_BUILD_DIR="${CMAKE_BINARY_DIR}" WEFT_TEST_TMP="${weft_test_tmp}")
+  add_dependencies(weft-tests weft_generate)
+  if(TARGET weft)
+    add_dependencies(weft-tests weft) # tests run the command
+  endif()
+
+  foreach(file IN LISTS weft_test_files)
+    weft_stems(stem "" "_test\\.c" ${file})
+    file(STRINGS ${file} head LIMIT_COUNT 10 REGEX "^// labels:")
+    string(REGEX REPLACE "^// labels: *" "" labels "${head}")
+    separate_arguments(labels)
+    if(NOT "full" IN_LIST labels)
+      list(APPEND labels quick)
+    endif()
+    add_test(NAME ${stem} COMMAND weft-tests --tally ${weft_tally} ${stem})
+    set_tests_properties(${stem} PROPERTIES LABELS "unit;${labels}" TIMEOUT 900
+                         ENVIRONMENT "${weft_test_env}" WORKING_DIRECTORY ${weft_test_tmp})
+  endforeach()
+endif()
+
+# The rules of the house: each script checks one, and says file and line.
+file(GLOB weft_house_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/house/house_*.sh)
+foreach(file IN LISTS weft_house_files)
+  get_filename_component(name ${file} NAME_WE)
+  weft_script_test(${name} "quick;house" ${file} ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}
+                   ${CMAKE_C_COMPILER})
+endforeach()
+
+# The examples, built against the source tree here and against an installed copy in the full run.
+foreach(example IN LISTS weft_examples)
+  weft_script_test(example_${example} quick $<TARGET_FILE:example-${example}>)
+endforeach()
+weft_script_test(install_copy full ${CMAKE_SOURCE_DIR}/test/install/install_copy.sh ${CMAKE_SOURCE_DIR}
+                 ${CMAKE_BINARY_DIR} ${CMAKE_C_COMPILER} ${CMAKE_COMMAND})

@@ -1,0 +1,34 @@
+// What every unit test includes: cmocka, and skips that carry their reason.
+//
+// A file test/**/<stem>_test.c exports
+//     const struct CMUnitTest wf_tests_<stem>[] = {cmocka_unit_test(one), cmocka_unit_test(two)};
+//     const unsigned long wf_n_tests_<stem> = WF_N_TESTS(wf_tests_<stem>);
+// and is found by its name. Strings given to the compiler: WEFT_SOURCE_DIR (the tree), WEFT_BINARY (the
+// command weft), WEFT_BUILD_DIR, WEFT_TEST_TMP (a folder to write in).
+#ifndef WF_TEST_H
+#define WF_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// cmocka 1.1 needs the five headers above before it.
+#include <cmocka.h>
+
+#define WF_N_TESTS(tests) (sizeof(tests) / sizeof((tests)[0]))
+
+// Leaves the running test as skipped. Only for what this machine lacks (an instruction set, a device, a
+// library): the reason is printed, counted and listed at the end. A plain skip() counts as a failure.
+#define WF_SKIP(...) wf_test_skip(__FILE__, __LINE__, __VA_ARGS__)
+
+#if defined(__GNUC__)
+__attribute__((noreturn, format(printf, 3, 4)))
+#endif
+void wf_test_skip(const char *file, int line, const char *format, ...);
+
+// True in `make check-full` (weft-tests --full): the test may then take its longer sweep.
+bool wf_test_is_full(void);
+
+#endif
