@@ -35,8 +35,7 @@ void wf_dataset_destroy(wf_dataset *dataset);
 // The field of that name or NULL.
 const wf_field *wf_dataset_find(const wf_dataset *dataset, const char *name);
 // One sample of a field, copied to out_sample (sample_bytes of it).
-weft_status wf_field_read(const wf_field *field, int64_t sample, void *out_sample,
-                          weft_error *err);
+weft_status wf_field_read(const wf_field *field, int64_t sample, void *out_sample, weft_error *err);
 
 // A choice of samples. index NULL: all of them in order. The data set must outlive it.
 typedef struct wf_split {
@@ -56,7 +55,8 @@ weft_status wf_split_init_fraction(wf_split *out_rest, wf_split *out_part,
                                    const wf_dataset *dataset, double fraction, uint64_t seed,
                                    weft_error *err);
 void wf_split_deinit(wf_split *split);
-static inline int64_t wf_split_sample(const wf_split *split, int64_t i) {
+static inline int64_t wf_split_sample(const wf_split *split, int64_t i)
+{
     return split->index ? (int64_t)split->index[i] : i;
 }
 

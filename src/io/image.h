@@ -17,8 +17,8 @@ typedef struct wf_image {
 #define WF_IMAGE_MAX_SIDE 16384
 
 // A black image. Errors: WEFT_ERR_MEMORY, WEFT_ERR_SHAPE.
-weft_status wf_image_init(wf_image *out_image, const wf_allocator *a, int32_t height,
-                          int32_t width, int32_t n_channels, weft_error *err);
+weft_status wf_image_init(wf_image *out_image, const wf_allocator *a, int32_t height, int32_t width,
+                          int32_t n_channels, weft_error *err);
 // Accepts a zeroed image.
 void wf_image_deinit(wf_image *image);
 
