@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.25)
 # cmake -DOUT=file -DFILES=a.h;b.h -P embed_gpu_sources.cmake
 # Writes one WF_GPU_SOURCE("a.h", "text") per file. The name is the file's name without its folder, which is
 # unique in the tree: #include "math/a.h" inside a text is looked up by its last part.

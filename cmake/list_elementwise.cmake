@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.25)
 # cmake -DOUT=file -DDIR=src/op -P list_elementwise.cmake
 # Copies every WF_ELEMENTWISE_<KIND>(...) that starts a line of DIR/*.c into OUT, one a line, without a
 # trailing semicolon. #define lines do not start with the macro's name, so they are not copied.

@@ -27,5 +27,5 @@ if(WEFT_SANITIZE)
     $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
   target_link_options(weft_flags INTERFACE -fsanitize=${WEFT_SANITIZE})
 endif()
-# glibc hides threads' affinity and clocks under -std=c11 without it.
-target_compile_definitions(weft_flags INTERFACE _GNU_SOURCE)
+# glibc hides threads' affinity and clocks under -std=c11 without it. Empty, as a file's own #define would be.
+target_compile_definitions(weft_flags INTERFACE _GNU_SOURCE=)

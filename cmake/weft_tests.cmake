@@ -27,7 +27,7 @@ set(weft_test_script ${CMAKE_SOURCE_DIR}/tools/check-script)
 # weft_script_test(NAME LABEL command...): exit 0 passed, 77 skipped (last line says why), else failed.
 function(weft_script_test name label)
   add_test(NAME ${name} COMMAND ${weft_test_script} ${weft_tally} ${name} ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1800 ENVIRONMENT "${weft_test_env}"
+  set_tests_properties(${name} PROPERTIES LABELS "${label}" TIMEOUT 1800 ENVIRONMENT "${weft_test_env}"
                        WORKING_DIRECTORY ${weft_test_tmp})
 endfunction()
 

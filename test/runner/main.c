@@ -157,7 +157,7 @@ static void add_tally(tally *sum, tally one)
 
 static int print_usage(FILE *out, int code)
 {
-    (void)fprintf(out, "usage: weft-tests [--list] [--full] [--tally DIR] [STEM ...]\n");
+    (void)fprintf(out, "usage: weft-tests [--list] [--tally DIR] [STEM ...]\n");
     return code;
 }
 
@@ -176,14 +176,14 @@ int main(int argc, char **argv)
         if (strcmp(argv[first], "--help") == 0) {
             return print_usage(stdout, 0);
         }
-        if (strcmp(argv[first], "--full") == 0) {
-            running.is_full = true;
-        } else if (strcmp(argv[first], "--tally") == 0 && first + 1 < argc) {
+        if (strcmp(argv[first], "--tally") == 0 && first + 1 < argc) {
             tally_dir = argv[++first];
         } else {
             return print_usage(stderr, 2);
         }
     }
+    const char *full = getenv("WEFT_TEST_FULL");
+    running.is_full = full && full[0] != '\0';
     // So that cmocka's lines, which go to stderr in part, keep their place among ours.
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
     for (int i = first; i < argc; i++) {

@@ -28,7 +28,7 @@ __attribute__((noreturn, format(printf, 3, 4)))
 #endif
 void wf_test_skip(const char *file, int line, const char *format, ...);
 
-// True in `make check-full` (weft-tests --full): the test may then take its longer sweep.
+// True in `make check-full` (WEFT_TEST_FULL=1; give the file the label sweep): the test may then take its longer sweep.
 bool wf_test_is_full(void);
 
 #endif
