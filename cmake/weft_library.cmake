@@ -8,7 +8,8 @@ endif()
 add_library(weft_objects OBJECT ${weft_sources})
 target_link_libraries(weft_objects PRIVATE weft_flags)
 target_include_directories(weft_objects PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src
-                           ${weft_generated} ${weft_include_dirs})
+                           ${weft_generated})
+target_include_directories(weft_objects SYSTEM PRIVATE ${weft_include_dirs})
 target_compile_definitions(weft_objects PRIVATE WEFT_BUILD WEFT_NO_PLACE)
 add_dependencies(weft_objects weft_generate)
 
@@ -38,7 +39,8 @@ if(EXISTS ${CMAKE_SOURCE_DIR}/cli/main.c)
   add_executable(weft ${weft_cli_files})
   target_link_libraries(weft PRIVATE weft_flags weft_static)
   # No src/: the command sees what every user of the library sees.
-  target_include_directories(weft PRIVATE ${CMAKE_SOURCE_DIR}/cli ${weft_generated} ${weft_include_dirs})
+  target_include_directories(weft PRIVATE ${CMAKE_SOURCE_DIR}/cli ${weft_generated})
+  target_include_directories(weft SYSTEM PRIVATE ${weft_include_dirs})
 endif()
 
 file(GLOB weft_example_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/*.c)

@@ -38,8 +38,8 @@ if(WEFT_CMOCKA_FOUND)
   target_link_libraries(weft-tests PRIVATE weft_flags weft_static ${WEFT_CMOCKA_LIBRARIES})
   target_link_directories(weft-tests PRIVATE ${WEFT_CMOCKA_LIBRARY_DIRS})
   target_include_directories(weft-tests PRIVATE ${CMAKE_SOURCE_DIR}/test ${CMAKE_SOURCE_DIR}/test/runner
-                             ${CMAKE_SOURCE_DIR}/src ${weft_generated} ${weft_include_dirs}
-                             ${WEFT_CMOCKA_INCLUDE_DIRS})
+                             ${CMAKE_SOURCE_DIR}/src ${weft_generated})
+  target_include_directories(weft-tests SYSTEM PRIVATE ${weft_include_dirs} ${WEFT_CMOCKA_INCLUDE_DIRS})
   target_compile_definitions(weft-tests PRIVATE WEFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                              WEFT_BINARY="$<IF:$<TARGET_EXISTS:weft>,${CMAKE_BINARY_DIR}/weft,>"
                              WEFT_BUILD_DIR="${CMAKE_BINARY_DIR}" WEFT_TEST_TMP="${weft_test_tmp}")
