@@ -37,8 +37,7 @@ check-full: setup-full
 	@tools/check-full
 
 check-exhaustive: setup
-	@$(MAKE) --no-print-directory build
-	@tools/check-exhaustive $(BUILD)
+	@tools/check-exhaustive
 
 bench: setup
 	@$(MAKE) --no-print-directory build

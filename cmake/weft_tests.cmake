@@ -1,6 +1,6 @@
 # weft-tests: every test/**/*_test.c in one executable, one CTest test per file, and the house rules.
 # A test file may ask for labels by a line "// labels: full oclgrind valgrind" among its first ten;
-# without "full" it is part of `make check`. Every test leaves a tally file, summed by tools/check-tally.
+# without full or exhaustive it is part of `make check`. Every test leaves a tally file, summed by tools/check-tally.
 if(NOT WEFT_TESTS)
   message(STATUS "weft: tests        no: switched off by WEFT_TESTS")
   return()
@@ -53,11 +53,14 @@ if(WEFT_CMOCKA_FOUND)
     file(STRINGS ${file} head LIMIT_COUNT 10 REGEX "^// labels:")
     string(REGEX REPLACE "^// labels: *" "" labels "${head}")
     separate_arguments(labels)
-    if(NOT "full" IN_LIST labels)
+    set(timeout 900)
+    if("exhaustive" IN_LIST labels)
+      set(timeout 172800)
+    elseif(NOT "full" IN_LIST labels)
       list(APPEND labels quick)
     endif()
     add_test(NAME ${stem} COMMAND weft-tests --tally ${weft_tally} ${stem})
-    set_tests_properties(${stem} PROPERTIES LABELS "unit;${labels}" TIMEOUT 900
+    set_tests_properties(${stem} PROPERTIES LABELS "unit;${labels}" TIMEOUT ${timeout}
                          ENVIRONMENT "${weft_test_env}" WORKING_DIRECTORY ${weft_test_tmp})
   endforeach()
 endif()
