@@ -43,7 +43,8 @@ WF_FN wf_f32 wf_sigmoid(wf_f32 x) {
 WF_FN wf_f32 wf_silu_join(wf_f32 x, wf_f32 a, wf_sigmoid_parts s) {
   const wf_f32 ae = a * s.q * s.e;
   const wf_f32 t = WF_FMA(a, s.q, ae);
-  return x > 0.0f ? WF_FMA(-t, s.scale, x) : t * -s.scale;
+  // By the sign, so that +0 and -0 stay themselves.
+  return wf_as_u32(x) < 0x80000000u ? WF_FMA(-t, s.scale, x) : t * -s.scale;
 }
 
 // x sigmoid(x)
@@ -87,23 +88,26 @@ WF_FN wf_f32 wf_gelu(wf_f32 x) {
   const wf_exp_parts e = wf_exp_reduce(-0.5f * h, -0.5f * low);
   const wf_erfc_ratio k = wf_erfc_reduce(a);
   const wf_f32 q = k.q;
-  // erfcx(a / sqrt(2)) (a + 3) / 2
-  wf_f32 p = WF_FMA(0x1.b3b950p-15f, q, 0x1.0a54b6p-13f);
-  p = WF_FMA(p, q, -0x1.fe4aa2p-13f);
-  p = WF_FMA(p, q, -0x1.0d73aap-10f);
-  p = WF_FMA(p, q, 0x1.0ca750p-10f);
-  p = WF_FMA(p, q, 0x1.c89ff8p-8f);
-  p = WF_FMA(p, q, -0x1.56d6c8p-7f);
-  p = WF_FMA(p, q, -0x1.832c82p-5f);
-  p = WF_FMA(p, q, 0x1.d71386p-3f);
-  p = WF_FMA(p, q, -0x1.04c72ap-1f);
-  const wf_f32 ph = WF_FMA(p, q, 0x1.754a76p-1f);
-  const wf_f32 pl = WF_FMA(p, q, 0x1.754a76p-1f - ph) + -0x1.c74120p-26f;
+  // erfcx(a / sqrt(2)) (a + 2) / 2
+  wf_f32 p = WF_FMA(-0x1.0d0098p-14f, q, -0x1.37905cp-13f);
+  p = WF_FMA(p, q, 0x1.10b3fep-13f);
+  p = WF_FMA(p, q, 0x1.b60946p-11f);
+  p = WF_FMA(p, q, 0x1.b0e87ep-11f);
+  p = WF_FMA(p, q, -0x1.ff71f0p-10f);
+  p = WF_FMA(p, q, -0x1.b964fcp-8f);
+  p = WF_FMA(p, q, -0x1.eca9f4p-12f);
+  p = WF_FMA(p, q, 0x1.2cce50p-5f);
+  p = WF_FMA(p, q, 0x1.d7d0f0p-6f);
+  p = WF_FMA(p, q, -0x1.535bb2p-2f);
+  const wf_f32 ph = WF_FMA(p, q, 0x1.5845dcp-1f);
+  const wf_f32 pl = WF_FMA(k.ql, -0.3f, WF_FMA(p, q, 0x1.5845dcp-1f - ph) + 0x1.5af46cp-26f); // -0.3: the slope
   // The tail a t (1 + e) (ph + pl) exp(): g + gl = a t, and the leading product enters the last sum unrounded.
   const wf_f32 g = a * k.t;
   const wf_f32 gl = WF_FMA(a, k.t, -g);
   const wf_f32 m = g * ph;
-  const wf_f32 rest = WF_FMA(m, e.p, WF_FMA(m, k.e, WF_FMA(gl, ph, g * pl)));
+  const wf_f32 ml = WF_FMA(g, ph, -m);
+  const wf_f32 small = WF_FMA(m, k.e, WF_FMA(gl, ph, g * pl));
+  const wf_f32 rest = WF_FMA(m, e.p, WF_FMA(ml + small, e.p, small));
   const wf_pair s = wf_pow2_split(e.n);
   const wf_f32 t = WF_FMA(g, ph, rest) * s.hi;
   const wf_f32 y = x > 0.0f ? WF_FMA(-t, s.lo, x) : t * -s.lo;
@@ -121,7 +125,8 @@ WF_FN wf_f32 wf_softplus(wf_f32 x) {
   const wf_f32 ul = WF_FMA(s.hi, e.p, s.hi - v) * s.lo;
   const wf_i32 big = u > 0x1.a8279ap-2f; // sqrt(2) - 1
   const wf_f32 f = big ? WF_FMA(0.5f, u, -0.5f) : u;
-  const wf_f32 y = wf_log_join(big ? 1.0f : 0.0f, f, big ? 0.5f * ul : ul);
+  const wf_f32 fl = WF_FMA(0.5f, ul, WF_FMA(0.5f, u, -0.5f - f)); // the halved difference may need a 25th bit
+  const wf_f32 y = wf_log_join(big ? 1.0f : 0.0f, f, big ? fl : ul);
   const wf_f32 tail = u < 0x1p-26f ? u : y;
   return x > 0.0f ? x + tail : tail;
 }

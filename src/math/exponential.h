@@ -33,9 +33,12 @@ WF_FN wf_exp_parts wf_exp_reduce(wf_f32 hi, wf_f32 lo) {
   wf_exp_parts out;
   const wf_f32 t = WF_FMA(hi, WF_LOG2E, WF_ROUND_BIAS);
   const wf_f32 n = t - WF_ROUND_BIAS;
-  const wf_f32 r = WF_FMA(n, -WF_LN2_HI, hi) + WF_FMA(n, -WF_LN2_LO, lo);
+  const wf_f32 main = WF_FMA(n, -WF_LN2_HI, hi); // exact
+  const wf_f32 rest = WF_FMA(n, -WF_LN2_LO, lo);
+  const wf_f32 r = main + rest;
   out.n = (wf_i32)(wf_as_u32(t) - wf_as_u32(WF_ROUND_BIAS));
-  out.p = WF_FMA(r * r, wf_exp_poly(r), r);
+  // r enters the leading term unrounded, as main + rest.
+  out.p = main + WF_FMA(r * r, wf_exp_poly(r), rest);
   return out;
 }
 

@@ -32,7 +32,7 @@ WF_FN wf_f32 wf_sqrt_soft(wf_f32 x) {
   return wf_as_f32(r);
 }
 
-// 1 / sqrt(x) by two correctly rounded operations: at most 1 ulp.
+// 1 / sqrt(x) by two correctly rounded operations: at most 1.5 ulp.
 WF_FN wf_f32 wf_rsqrt(wf_f32 x) { return WF_DIV(1.0f, WF_SQRT(x)); }
 
 #endif

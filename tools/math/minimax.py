@@ -99,6 +99,7 @@ def near0(g, series, eps="1e-9"):
 
 
 LN2 = mp.log(2)
+CHOICES = [(2, 12)]
 
 
 def hilo(x):
@@ -157,21 +158,18 @@ def functions():
         n, "0.9", "3.95", lambda x: -mp.log(mp.erfc(x)) / x - 1,
         lambda x: x * mp.erfc(x) / mp.erf(x), range(8))
     # erfcx(x) (x + c) as a polynomial in q = (x - c) / (x + c)
-    for label, c, top, deg in (("erfcx", 2, "10.2", 11), ("erfcx", 3, "10.2", 11), ("erfcx", 4, "10.2", 11)):
-        c, top = mp.mpf(c), mp.mpf(top)
-        yield f"{label}_{mp.nstr(c, 3)}", lambda n, c=c, top=top, deg=deg: solve(
-            n, -1, (top - c) / (top + c),
-            lambda q: erfcx(c * (1 + q) / (1 - q)) * (c * (1 + q) / (1 - q) + c),
-            lambda q: 1 / (erfcx(c * (1 + q) / (1 - q)) * (c * (1 + q) / (1 - q) + c)),
-            range(deg), split=True)
-    for c, deg in ((2, 11), (3, 11), (4, 11)):
-        c = mp.mpf(c)
-        # K(a) = erfcx(a / sqrt 2) / 2, the factor of the Gaussian tail
-        yield f"gelu_{mp.nstr(c, 3)}", lambda n, c=c, deg=deg: solve(
-            n, -1, (mp.mpf("14.5") - c) / (mp.mpf("14.5") + c),
-            lambda q: erfcx(c * (1 + q) / (1 - q) / mp.sqrt(2)) / 2 * (c * (1 + q) / (1 - q) + c),
-            lambda q: 1 / (erfcx(c * (1 + q) / (1 - q) / mp.sqrt(2)) / 2 * (c * (1 + q) / (1 - q) + c)),
-            range(deg), split=True)
+    # erfcx(x) (x + c) as a polynomial in q = (x - c) / (x + c). A small c keeps the polynomial's values, and so its
+    # rounding errors, small where q = -1; a large one needs fewer terms.
+    def in_q(n, c, top, deg, func):
+        back = lambda q: c * (1 + q) / (1 - q)
+        product = lambda q: func(back(q)) * (back(q) + c)
+        return solve(n, -1, (top - c) / (top + c), product, lambda q: 1 / product(q), range(deg), split=True)
+
+    for c, deg in CHOICES:
+        yield f"erfcx_{c}_{deg}", lambda n, c=c, deg=deg: in_q(n, mp.mpf(c), mp.mpf("10.2"), deg, erfcx)
+        # the factor of the Gaussian tail: erfcx(a / sqrt 2) / 2
+        yield f"gelu_{c}_{deg}", lambda n, c=c, deg=deg: in_q(
+            n, mp.mpf(c), mp.mpf("14.7"), deg, lambda a: erfcx(a / mp.sqrt(2)) / 2)
 
 
 if __name__ == "__main__":
