@@ -82,7 +82,7 @@ static weft_status read_tensor(const cJSON *item, const char *path, const uint8_
     const cJSON *dtype = cJSON_GetObjectItemCaseSensitive(item, "dtype");
     const cJSON *offsets = cJSON_GetObjectItemCaseSensitive(item, "data_offsets");
     uint64_t begin, end;
-    size_t shape_bytes;
+    size_t shape_bytes = 0;
     if (!cJSON_IsObject(item) || !cJSON_IsString(dtype)) {
         WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: tensor '%s' has no dtype", path, t->name);
     }
