@@ -78,7 +78,7 @@ static inline wf_moments wf_moments_merge(wf_moments a, wf_moments b)
     }
     const float n = a.n + b.n;
     const float delta = b.mean - a.mean;
-    const float share = b.n / n;
+    const float share = WF_DIV(b.n, n);
     const float square = delta * delta;
     const wf_moments both = {n, WF_FMA(delta, share, a.mean),
                              (a.m2 + b.m2) + square * (a.n * share)};
@@ -88,7 +88,7 @@ static inline wf_moments wf_moments_merge(wf_moments a, wf_moments b)
 // One chunk, n <= WF_SUM_ROW_CHUNK: two passes.
 static inline wf_moments wf_moments_row_chunk(const float *x, int64_t n, int64_t stride)
 {
-    const float mean = wf_sum_row(x, n, stride) / (float)n;
+    const float mean = WF_DIV(wf_sum_row(x, n, stride), (float)n);
     float lane[WF_SUM_LANES] = {0.0f};
     for (int64_t i = 0; i < n; i++) {
         const float d = x[i * stride] - mean;
@@ -100,7 +100,7 @@ static inline wf_moments wf_moments_row_chunk(const float *x, int64_t n, int64_t
 
 static inline wf_moments wf_moments_column_chunk(const float *x, int64_t n, int64_t stride)
 {
-    const float mean = wf_sum_column(x, n, stride) / (float)n;
+    const float mean = WF_DIV(wf_sum_column(x, n, stride), (float)n);
     float acc = 0.0f;
     for (int64_t i = 0; i < n; i++) {
         const float d = x[i * stride] - mean;

@@ -1,0 +1,62 @@
+// y = the index of the greatest along one axis: the lowest of equals (-0 equals +0); NaN is greatest.
+#include "op/reduce.h"
+
+static const wf_attr_spec attrs[] = {{"axes", WF_ATTR_INTS}};
+
+static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
+{
+    const uint32_t allowed = WF_DTYPE_BIT(WEFT_F32) | WF_DTYPES_INT | WF_DTYPE_BIT(WEFT_BOOL);
+    const wf_attr *axes = &info->attrs[WF_REDUCE_AXES];
+    char text[WF_TYPE_TEXT];
+    WEFT_TRY(wf_infer_reduce(info, allowed, out, err));
+    if (axes->n != 1) {
+        WEFT_FAIL(err, WEFT_ERR_ATTR, "%zu axes, expected 1", axes->n);
+    }
+    if (info->in[0].dims[axes->u.ints[0]] > INT32_MAX) {
+        WEFT_FAIL(err, WEFT_ERR_SHAPE, "axis %lld is too long for an i32, x is %s",
+                  (long long)axes->u.ints[0],
+                  wf_dims_text(info->in[0].dims, info->in[0].ndim, text));
+    }
+    out->dtype = WEFT_I32;
+    return wf_infer_reduce_some(info, out, err);
+}
+
+static weft_status eval(wf_eval *q, weft_error *err)
+{
+    (void)err;
+    const wf_reduce_walk walk = wf_reduce_walk_make(q->info);
+    const wf_tensor *x = &q->in[0];
+    const bool is_float = wf_dtype_is_float(x->type.dtype);
+    for (int64_t i = 0; i < walk.n_outer; i++) {
+        int64_t best = 0;
+        for (int64_t j = 1; j < walk.n_inner; j++) {
+            const int64_t now = wf_reduce_at(&walk, i, j), then = wf_reduce_at(&walk, i, best);
+            if (is_float) {
+                const double a = wf_tensor_get_float(x, now), b = wf_tensor_get_float(x, then);
+                best = a > b || (a != a && b == b) ? j : best;
+            } else {
+                best = wf_tensor_get_int(x, now) > wf_tensor_get_int(x, then) ? j : best;
+            }
+        }
+        ((int32_t *)q->out[0].data)[i] = (int32_t)best;
+    }
+    return WEFT_OK;
+}
+
+const wf_op wf_op_argmax = {
+    .name = "argmax",
+    .n_inputs = 1,
+    .n_outputs = 1,
+    .flags = WF_OP_ZERO_GRADIENT,
+    .task = WF_TASK_ROW,
+    .attrs = attrs,
+    .n_attrs = WF_COUNT_OF(attrs),
+    .infer = infer,
+    .eval = eval,
+    .cost = wf_cost_reduce,
+};
+
+weft_val weft_argmax(weft_graph *g, weft_val x, int32_t axis, bool keep_dims)
+{
+    return wf_build_reduce(g, &wf_op_argmax, x, &axis, 1, keep_dims);
+}

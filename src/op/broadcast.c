@@ -1,0 +1,78 @@
+// y = x stretched to dims by NumPy's rule: axes matched from the right, size 1 repeats.
+#include "op/source.h"
+
+enum { ATTR_DIMS };
+static const wf_attr_spec attrs[] = {{"dims", WF_ATTR_INTS}};
+
+static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
+{
+    const weft_type *x = &info->in[0];
+    const wf_attr *dims = &info->attrs[ATTR_DIMS];
+    char a[WF_TYPE_TEXT], b[WF_TYPE_TEXT];
+    WEFT_TRY(wf_infer_dims(x->dtype, dims->u.ints, dims->n, out, err));
+    bool is_fit = x->ndim <= out->ndim;
+    for (int32_t i = 0; is_fit && i < x->ndim; i++) {
+        const int64_t to = out->dims[i + out->ndim - x->ndim];
+        is_fit = x->dims[i] == to || x->dims[i] == 1;
+    }
+    if (!is_fit) {
+        WEFT_FAIL(err, WEFT_ERR_SHAPE, "x does not stretch, x is %s, dims are %s",
+                  wf_dims_text(x->dims, x->ndim, a), wf_dims_text(out->dims, out->ndim, b));
+    }
+    return WEFT_OK;
+}
+
+// The sum over what was stretched, then without the axes that x has not.
+static void grad(const wf_grad_query *q)
+{
+    const weft_type *x = &q->info->in[0], *y = &q->info->out[0];
+    const int32_t lead = y->ndim - x->ndim;
+    int32_t axes[WEFT_MAX_DIM];
+    size_t n = 0;
+    for (int32_t i = 0; i < y->ndim; i++) {
+        if (i < lead || (x->dims[i - lead] == 1 && y->dims[i] != 1)) {
+            axes[n++] = i;
+        }
+    }
+    const weft_val sum = n > 0 ? weft_sum(q->g, q->dout[0], axes, n, true) : q->dout[0];
+    q->din[0] = wf_build_reshape(q->g, sum, x->ndim, x->dims);
+}
+
+static weft_status eval(wf_eval *q, weft_error *err)
+{
+    (void)err;
+    const weft_type *x = &q->in[0].type, *y = &q->out[0].type;
+    const wf_walk dst = wf_walk_dense(&q->out[0]), whole = wf_walk_dense(&q->in[0]);
+    wf_walk src = {&q->in[0], 0, {0}};
+    for (int32_t i = 0; i < x->ndim; i++) {
+        if (x->dims[i] != 1) {
+            src.strides[i + y->ndim - x->ndim] = whole.strides[i];
+        }
+    }
+    wf_tensor_move(&dst, &src, y->ndim, y->dims);
+    return WEFT_OK;
+}
+
+const wf_op wf_op_broadcast = {
+    .name = "broadcast",
+    .n_inputs = 1,
+    .n_outputs = 1,
+    .flags = WF_OP_VIEW,
+    .task = WF_TASK_NONE,
+    .attrs = attrs,
+    .n_attrs = WF_COUNT_OF(attrs),
+    .infer = infer,
+    .grad = grad,
+    .eval = eval,
+    .cost = wf_cost_none,
+};
+
+weft_val weft_broadcast(weft_graph *g, weft_val x, const int64_t *dims, int32_t ndim)
+{
+    if (!wf_build_ready(g, &wf_op_broadcast, &x, 1) ||
+        !wf_build_dims(g, &wf_op_broadcast, dims, ndim)) {
+        return WEFT_NONE;
+    }
+    const wf_attr list[] = {wf_attr_ints(dims, (size_t)ndim)};
+    return wf_graph_add(g, &wf_op_broadcast, &x, 1, list);
+}

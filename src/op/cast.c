@@ -1,0 +1,114 @@
+// y = x in another dtype (doc/arithmetic.md, Numbers). Between f64, integers and the halves the value
+// goes through f32, as it must where a device has no f64.
+#include <math.h>
+
+#include "math/half.h"
+#include "op/build.h"
+#include "op/tensor.h"
+
+enum { ATTR_DTYPE };
+static const wf_attr_spec attrs[] = {{"dtype", WF_ATTR_DTYPE}};
+
+static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
+{
+    const int64_t dtype = info->attrs[ATTR_DTYPE].u.i;
+    if (dtype <= WEFT_DTYPE_NONE || dtype >= WEFT_N_DTYPES) {
+        WEFT_FAIL(err, WEFT_ERR_DTYPE, "dtype %lld is unknown", (long long)dtype);
+    }
+    *out = info->in[0];
+    out->dtype = (weft_dtype)dtype;
+    return WEFT_OK;
+}
+
+static void grad(const wf_grad_query *q)
+{
+    const weft_dtype from = q->info->in[0].dtype;
+    if (wf_dtype_is_float(from) && wf_dtype_is_float(q->info->out[0].dtype)) {
+        q->din[0] = weft_cast(q->g, q->dout[0], from);
+    }
+}
+
+// Toward zero, saturating, NaN to 0.
+static int64_t to_int(weft_dtype dtype, double x)
+{
+    static const double low[WEFT_N_DTYPES] = {
+        [WEFT_I8] = -128.0, [WEFT_I32] = -0x1p31, [WEFT_I64] = -0x1p63};
+    static const int64_t high[WEFT_N_DTYPES] = {[WEFT_I8] = INT8_MAX,
+                                                [WEFT_U8] = UINT8_MAX,
+                                                [WEFT_I32] = INT32_MAX,
+                                                [WEFT_I64] = INT64_MAX};
+    if (isnan(x)) {
+        return 0;
+    }
+    if (x <= low[dtype]) {
+        return (int64_t)low[dtype];
+    }
+    return x >= (double)high[dtype] ? high[dtype] : (int64_t)x;
+}
+
+static void set_float(const wf_tensor *t, int64_t i, double x)
+{
+    switch (t->is_truth ? (int)WEFT_F64 : (int)t->type.dtype) {
+    case WEFT_F32: ((float *)t->data)[i] = (float)x; break;
+    case WEFT_F64: ((double *)t->data)[i] = x; break;
+    case WEFT_F16: ((uint16_t *)t->data)[i] = wf_f32_to_f16((float)x); break;
+    default: ((uint16_t *)t->data)[i] = wf_f32_to_bf16((float)x); break;
+    }
+}
+
+// An integer as a float of dtype, in one rounding to f32 (to f64 for f64 and for the truth).
+static double int_to_float(const wf_tensor *y, int64_t x)
+{
+    return y->is_truth || y->type.dtype == WEFT_F64 ? (double)x : (double)(float)x;
+}
+
+// In truth mode floats are not rounded to their dtype, so a cast between floats changes nothing.
+static weft_status eval(wf_eval *q, weft_error *err)
+{
+    (void)err;
+    const wf_tensor *x = &q->in[0], *y = &q->out[0];
+    const weft_dtype from = x->type.dtype, to = y->type.dtype;
+    const int64_t count = wf_type_count(&y->type);
+    for (int64_t i = 0; i < count; i++) {
+        if (wf_dtype_is_float(from)) {
+            const double value = wf_tensor_get_float(x, i);
+            if (wf_dtype_is_float(to)) {
+                set_float(y, i, value);
+            } else if (to == WEFT_BOOL) {
+                wf_tensor_set_int(y, i, value != 0.0);
+            } else {
+                wf_tensor_set_int(y, i, to_int(to, value));
+            }
+        } else {
+            const int64_t value = wf_tensor_get_int(x, i);
+            if (wf_dtype_is_float(to)) {
+                set_float(y, i, int_to_float(y, value));
+            } else {
+                wf_tensor_set_int(y, i, to == WEFT_BOOL ? value != 0 : value);
+            }
+        }
+    }
+    return WEFT_OK;
+}
+
+const wf_op wf_op_cast = {
+    .name = "cast",
+    .n_inputs = 1,
+    .n_outputs = 1,
+    .task = WF_TASK_MAP,
+    .attrs = attrs,
+    .n_attrs = WF_COUNT_OF(attrs),
+    .infer = infer,
+    .grad = grad,
+    .eval = eval,
+    .cost = wf_cost_move,
+};
+
+weft_val weft_cast(weft_graph *g, weft_val a, weft_dtype dtype)
+{
+    const wf_attr list[] = {wf_attr_int(dtype)};
+    if (!wf_build_ready(g, &wf_op_cast, &a, 1)) {
+        return WEFT_NONE;
+    }
+    return wf_graph_type(g, a.id)->dtype == dtype ? a : wf_graph_add(g, &wf_op_cast, &a, 1, list);
+}

@@ -1,0 +1,4 @@
+// z = a < b; with a NaN false, elementwise.
+#include "op/elementwise.h"
+
+WF_ELEMENTWISE_C2(less, a < b, 0)

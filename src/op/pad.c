@@ -1,0 +1,90 @@
+// y = x with `before` and `after` elements of one value around each axis.
+#include "op/build.h"
+#include "op/tensor.h"
+
+enum { ATTR_BEFORE, ATTR_AFTER, ATTR_VALUE };
+static const wf_attr_spec attrs[] = {
+    {"before", WF_ATTR_INTS}, {"after", WF_ATTR_INTS}, {"value", WF_ATTR_FLOAT}};
+
+static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
+{
+    const weft_type *x = &info->in[0];
+    const double value = info->attrs[ATTR_VALUE].u.f;
+    double bytes = 0.0;
+    char text[WF_TYPE_TEXT];
+    *out = *x;
+    for (int i = ATTR_BEFORE; i <= ATTR_AFTER; i++) {
+        if (info->attrs[i].n != (size_t)x->ndim) {
+            WEFT_FAIL(err, WEFT_ERR_ATTR, "%s has %zu entries, x is %s", attrs[i].name,
+                      info->attrs[i].n, wf_dims_text(x->dims, x->ndim, text));
+        }
+        for (int32_t axis = 0; axis < x->ndim; axis++) {
+            const int64_t size = info->attrs[i].u.ints[axis];
+            if (size < 0 || size > INT64_MAX / 4) {
+                WEFT_FAIL(err, WEFT_ERR_ATTR, "%s is %s, expected sizes of 0 or more", attrs[i].name,
+                          wf_dims_text(info->attrs[i].u.ints, x->ndim, text));
+            }
+            out->dims[axis] += size;
+        }
+    }
+    if (!wf_scalar_encode(x->dtype, value, &bytes)) {
+        WEFT_FAIL(err, WEFT_ERR_ATTR, "value %g is no %s", value, weft_dtype_name(x->dtype));
+    }
+    return WEFT_OK;
+}
+
+static void grad(const wf_grad_query *q)
+{
+    const weft_type *x = &q->info->in[0];
+    int64_t stop[WEFT_MAX_DIM];
+    const int64_t *before = q->info->attrs[ATTR_BEFORE].u.ints;
+    for (int32_t i = 0; i < x->ndim; i++) {
+        stop[i] = before[i] + x->dims[i];
+    }
+    q->din[0] = x->ndim > 0 ? weft_slice(q->g, q->dout[0], before, stop, NULL) : q->dout[0];
+}
+
+static weft_status eval(wf_eval *q, weft_error *err)
+{
+    (void)err;
+    wf_walk dst = wf_walk_dense(&q->out[0]);
+    const wf_walk src = wf_walk_dense(&q->in[0]);
+    wf_tensor_fill(&q->out[0], q->info->attrs[ATTR_VALUE].u.f);
+    for (int32_t i = 0; i < q->in[0].type.ndim; i++) {
+        dst.offset += q->info->attrs[ATTR_BEFORE].u.ints[i] * dst.strides[i];
+    }
+    wf_tensor_move(&dst, &src, q->in[0].type.ndim, q->in[0].type.dims);
+    return WEFT_OK;
+}
+
+const wf_op wf_op_pad = {
+    .name = "pad",
+    .n_inputs = 1,
+    .n_outputs = 1,
+    .task = WF_TASK_MAP,
+    .attrs = attrs,
+    .n_attrs = WF_COUNT_OF(attrs),
+    .infer = infer,
+    .grad = grad,
+    .eval = eval,
+    .cost = wf_cost_move,
+};
+
+weft_val weft_pad(weft_graph *g, weft_val x, const int64_t *before, const int64_t *after,
+                  double value)
+{
+    if (!wf_build_ready(g, &wf_op_pad, &x, 1)) {
+        return WEFT_NONE;
+    }
+    const weft_type t = *wf_graph_type(g, x.id);
+    if ((!before || !after) && t.ndim > 0) {
+        wf_graph_fail(g, &wf_op_pad, WEFT_ERR_USAGE, "before or after is NULL, expected %d entries",
+                      t.ndim);
+        return WEFT_NONE;
+    }
+    // Rounded here, so that every device and the float64 truth hold the same value.
+    const wf_attr list[] = {wf_attr_ints(before, (size_t)t.ndim),
+                            wf_attr_ints(after, (size_t)t.ndim),
+                            wf_attr_float(wf_scalar_round(t.dtype, value))};
+    return wf_graph_add(g, &wf_op_pad, &x, 1, list);
+}

@@ -1,0 +1,106 @@
+// y = x with other dims, the elements in the same row-major order.
+#include "op/build.h"
+#include "op/source.h"
+
+enum { ATTR_DIMS };
+static const wf_attr_spec attrs[] = {{"dims", WF_ATTR_INTS}};
+
+static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
+{
+    const weft_type *x = &info->in[0];
+    const wf_attr *dims = &info->attrs[ATTR_DIMS];
+    char a[WF_TYPE_TEXT], b[WF_TYPE_TEXT];
+    WEFT_TRY(wf_infer_dims(x->dtype, dims->u.ints, dims->n, out, err));
+    if (wf_type_count(x) != wf_type_count(out)) {
+        WEFT_FAIL(err, WEFT_ERR_SHAPE, "counts differ, x is %s, dims are %s",
+                  wf_dims_text(x->dims, x->ndim, a), wf_dims_text(out->dims, out->ndim, b));
+    }
+    return WEFT_OK;
+}
+
+static void grad(const wf_grad_query *q)
+{
+    const weft_type *x = &q->info->in[0];
+    q->din[0] = wf_build_reshape(q->g, q->dout[0], x->ndim, x->dims);
+}
+
+static weft_status eval(wf_eval *q, weft_error *err)
+{
+    (void)err;
+    const int64_t count = wf_type_count(&q->out[0].type);
+    const wf_walk dst = {&q->out[0], 0, {1}}, src = {&q->in[0], 0, {1}};
+    wf_tensor_move(&dst, &src, 1, &count);
+    return WEFT_OK;
+}
+
+const wf_op wf_op_reshape = {
+    .name = "reshape",
+    .n_inputs = 1,
+    .n_outputs = 1,
+    .flags = WF_OP_VIEW,
+    .task = WF_TASK_NONE,
+    .attrs = attrs,
+    .n_attrs = WF_COUNT_OF(attrs),
+    .infer = infer,
+    .grad = grad,
+    .eval = eval,
+    .cost = wf_cost_none,
+};
+
+weft_val weft_reshape(weft_graph *g, weft_val x, const int64_t *dims, int32_t ndim)
+{
+    char a[WF_TYPE_TEXT], b[WF_TYPE_TEXT];
+    int64_t full[WEFT_MAX_DIM];
+    int32_t open = -1;
+    int64_t known = 1;
+    if (!wf_build_ready(g, &wf_op_reshape, &x, 1) ||
+        !wf_build_dims(g, &wf_op_reshape, dims, ndim)) {
+        return WEFT_NONE;
+    }
+    const weft_type t = *wf_graph_type(g, x.id);
+    for (int32_t i = 0; i < ndim; i++) {
+        full[i] = dims[i];
+        if (dims[i] == -1 && open < 0) {
+            open = i;
+        } else if (dims[i] > 0 && known <= INT64_MAX / dims[i]) {
+            known *= dims[i];
+        } else {
+            known = 0; // infer words the error, unless a -1 makes it ambiguous
+        }
+    }
+    if (open >= 0) {
+        if (known == 0 || wf_type_count(&t) % known != 0) {
+            wf_graph_fail(g, &wf_op_reshape, WEFT_ERR_SHAPE,
+                          "nothing fits for -1, x is %s, dims are %s",
+                          wf_dims_text(t.dims, t.ndim, a), wf_dims_text(dims, ndim, b));
+            return WEFT_NONE;
+        }
+        full[open] = wf_type_count(&t) / known;
+    }
+    const wf_attr list[] = {wf_attr_ints(full, (size_t)ndim)};
+    return wf_graph_add(g, &wf_op_reshape, &x, 1, list);
+}
+
+weft_val weft_flatten(weft_graph *g, weft_val x, int32_t first)
+{
+    int64_t dims[WEFT_MAX_DIM];
+    char text[WF_TYPE_TEXT];
+    if (!wf_build_ready(g, &wf_op_reshape, &x, 1)) {
+        return WEFT_NONE;
+    }
+    const weft_type t = *wf_graph_type(g, x.id);
+    const int32_t axis = first < 0 ? first + t.ndim : first;
+    if (axis < 0 || axis > t.ndim || axis >= WEFT_MAX_DIM) {
+        wf_graph_fail(g, &wf_op_reshape, WEFT_ERR_SHAPE, "flatten from axis %d is out of range, x is %s",
+                      first, wf_dims_text(t.dims, t.ndim, text));
+        return WEFT_NONE;
+    }
+    for (int32_t i = 0; i < axis; i++) {
+        dims[i] = t.dims[i];
+    }
+    dims[axis] = 1;
+    for (int32_t i = axis; i < t.ndim; i++) {
+        dims[axis] *= t.dims[i];
+    }
+    return wf_build_reshape(g, x, axis + 1, dims);
+}

@@ -1,0 +1,34 @@
+// y = x, through which no gradient flows.
+#include "op/build.h"
+#include "op/tensor.h"
+
+static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
+{
+    (void)err;
+    *out = info->in[0];
+    return WEFT_OK;
+}
+
+static weft_status eval(wf_eval *q, weft_error *err)
+{
+    (void)err;
+    const wf_walk dst = wf_walk_dense(&q->out[0]), src = wf_walk_dense(&q->in[0]);
+    wf_tensor_move(&dst, &src, q->out[0].type.ndim, q->out[0].type.dims);
+    return WEFT_OK;
+}
+
+const wf_op wf_op_stop_gradient = {
+    .name = "stop_gradient",
+    .n_inputs = 1,
+    .n_outputs = 1,
+    .flags = WF_OP_VIEW | WF_OP_ZERO_GRADIENT,
+    .task = WF_TASK_NONE,
+    .infer = infer,
+    .eval = eval,
+    .cost = wf_cost_none,
+};
+
+weft_val weft_stop_gradient(weft_graph *g, weft_val x)
+{
+    return wf_graph_add(g, &wf_op_stop_gradient, &x, 1, NULL);
+}
