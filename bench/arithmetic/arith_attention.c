@@ -49,109 +49,139 @@ void NAME(exp)(const float *x, float *y, int64_t n)
     }
 }
 
-// max by comparison: NaN wins, then -0 < +0.
-ARITH_INLINE float max_float(float a, float b)
+#define FOLD(v, combine)                                                                                                       \
+    _Static_assert(VL == 16 || VL == 8 || VL == 4, "lanes");                                                                   \
+    FOLD_16(v, combine)                                                                                                        \
+    FOLD_8(v, combine)                                                                                                         \
+    v = combine(v, SHUFFLE_2(v));                                                                                              \
+    v = combine(v, SHUFFLE_1(v));
+
+// Each step brings the upper half of the lanes in use beside the lower.
+#if VL == 16
+#define FOLD_16(v, combine) v = combine(v, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15));
+#define FOLD_8(v, combine) v = combine(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7));
+#define SHUFFLE_2(v) __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3)
+#define SHUFFLE_1(v) __builtin_shufflevector(v, v, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+#elif VL == 8
+#define FOLD_16(v, combine)
+#define FOLD_8(v, combine) v = combine(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7));
+#define SHUFFLE_2(v) __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3)
+#define SHUFFLE_1(v) __builtin_shufflevector(v, v, 1, 1, 1, 1, 1, 1, 1, 1)
+#else
+#define FOLD_16(v, combine)
+#define FOLD_8(v, combine)
+#define SHUFFLE_2(v) __builtin_shufflevector(v, v, 2, 3, 2, 3)
+#define SHUFFLE_1(v) __builtin_shufflevector(v, v, 1, 1, 1, 1)
+#endif
+
+ARITH_INLINE vf v_add(vf a, vf b)
 {
-    if (a != a || b != b) {
-        return NAN;
-    }
-    if (a == b) {
-        int32_t ai, bi;
-        memcpy(&ai, &a, 4);
-        memcpy(&bi, &b, 4);
-        return ai < bi ? b : a;
-    }
-    return a < b ? b : a;
+    return a + b;
 }
 
-static float scalar_exp(float x)
+// The larger; NaN of either side stays. (The sign of a zero maximum reaches no result: exp(s - m) and m + log l do not see it.)
+ARITH_INLINE vf v_max(vf a, vf b)
 {
-    return v_exp(v_set(x))[0];
+    return v_select((a < b) | (b != b), b, a);
 }
 
-// One row of scores s[n] becomes p[n]; the running m, l are renewed; returns alpha.
-static float softmax_block(float *s, int64_t n, int64_t padded, float scale, float *m, float *l)
+// Scales a row of scores and returns its largest; keys past n become -inf, whose exp is +0.
+static float scale_and_max(float *s, int64_t n, int64_t padded, float scale)
 {
-    float block_max = -INFINITY;
-    for (int64_t i = n; i < padded; i++) {
-        s[i] = -INFINITY;
-    }
     vf high = v_set(-INFINITY);
-    vi is_nan = {0};
     for (int64_t i = 0; i < padded; i += VL) {
-        vf x = v_load(s + i);
-        if (i + VL <= n) {
-            x = x * v_set(scale);
-        } else {
-            for (int64_t j = i; j < n; j++) {
-                x[j - i] = x[j - i] * scale;
+        vf x = v_load(s + i) * v_set(scale);
+        if (i + VL > n) {
+            for (int64_t j = n > i ? n - i : 0; j < VL; j++) {
+                x[j] = -INFINITY;
             }
         }
         v_store(s + i, x);
-        is_nan |= x != x;
-        high = v_select(x > high, x, high);
+        high = v_max(high, x);
     }
-    for (int i = 0; i < VL; i++) {
-        block_max = is_nan[i] ? NAN : max_float(block_max, high[i]);
-    }
-    float next = max_float(*m, block_max);
-    float alpha = scalar_exp(*m - next);
-    vf shift = v_set(next);
-    for (int64_t i = 0; i < padded; i += VL) {
-        v_store(s + i, v_flush(v_exp(v_load(s + i) - shift)));
-    }
-    // Keys past n are no terms; exp(-inf) made them +0, and +0 lanes change nothing: p is never -0.
+    FOLD(high, v_max)
+    return high[0];
+}
+
+// p = flush(exp(s - m)) in place; returns its row sum. Lanes past n hold +0, and p is never -0, so they change nothing.
+static float exp_and_sum(float *s, int64_t padded, float m)
+{
+    vf shift = v_set(m);
     vf lane[ARITH_LANES / VL];
     UNROLL for (int j = 0; j < ARITH_LANES / VL; j++) lane[j] = v_zero();
     for (int64_t i = 0; i < padded; i += ARITH_LANES) {
-        UNROLL for (int j = 0; j < ARITH_LANES / VL; j++) lane[j] += v_load(s + i + j * VL);
-    }
-    float f[ARITH_LANES];
-    UNROLL for (int j = 0; j < ARITH_LANES / VL; j++) v_store(f + j * VL, lane[j]);
-    for (int width = ARITH_LANES / 2; width > 0; width /= 2) {
-        for (int i = 0; i < width; i++) {
-            f[i] += f[i + width];
+        UNROLL for (int j = 0; j < ARITH_LANES / VL; j++)
+        {
+            vf p = v_flush(v_exp(v_load(s + i + j * VL) - shift));
+            v_store(s + i + j * VL, p);
+            lane[j] += p;
         }
     }
-    *l = v_fma(v_set(*l), v_set(alpha), v_set(f[0]))[0];
-    *m = next;
-    return alpha;
+    UNROLL for (int step = ARITH_LANES / VL / 2; step > 0; step /= 2)
+    {
+        UNROLL for (int j = 0; j < step; j++) lane[j] += lane[j + step];
+    }
+    vf sum = lane[0];
+    FOLD(sum, v_add)
+    return sum[0];
+}
+
+// The scores of TILE_ROWS queries become p; m, l and o are renewed. A row without keys keeps all.
+static void softmax_rows(int64_t rows, const int64_t *used, int64_t padded, float scale, float *s, int64_t ld, float *m, float *l,
+                         float *o, int64_t d)
+{
+    float next[16], alpha[16] = {0};
+    for (int64_t i = 0; i < rows; i++) {
+        vf high = used[i] > 0 ? v_max(v_set(m[i]), v_set(scale_and_max(s + i * ld, used[i], padded, scale))) : v_set(m[i]);
+        next[i] = high[0];
+        alpha[i] = used[i] > 0 ? m[i] - next[i] : 0.0f;
+    }
+    for (int64_t i = 0; i < rows; i += VL) {
+        v_store(alpha + i, v_exp(v_load(alpha + i)));
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        if (used[i] == 0) {
+            continue;
+        }
+        float sum = exp_and_sum(s + i * ld, padded, next[i]);
+        l[i] = v_fma(v_set(l[i]), v_set(alpha[i]), v_set(sum))[0];
+        m[i] = next[i];
+        for (int64_t j = 0; j < d; j += VL) {
+            v_store(o + i * d + j, v_load(o + i * d + j) * v_set(alpha[i]));
+        }
+    }
 }
 
 // TILE_ROWS queries from t0 on against one block of keys.
 static void attention_block(const arith_attention *g, int64_t rows, int64_t t0, int64_t key, int64_t n_keys, const float *const *q,
                             const float *k_block, const float *v_packed, float *o, float *m, float *l, float scale)
 {
-    float s[TILE_ROWS * MAX_KEYS] __attribute__((aligned(64)));
+    float s[TILE_ROWS * (MAX_KEYS + 16)] __attribute__((aligned(64)));
+    const int64_t ld = (n_keys + ARITH_LANES - 1) / ARITH_LANES * ARITH_LANES + 16;
     const float *p[TILE_ROWS];
-    int64_t padded = (n_keys + ARITH_LANES - 1) / ARITH_LANES * ARITH_LANES;
-    for (int64_t j0 = 0; j0 < n_keys; j0 += TILE_COLUMNS) {
-        int64_t width = panel_width(n_keys, j0);
-        tile_rows[width / VL - 1](1, g->d, q, k_block + j0 * g->d, s + j0, MAX_KEYS, TILE_START_ZERO);
-    }
     int64_t used[TILE_ROWS];
-    int64_t least = n_keys;
+    int64_t least = n_keys, most = 0;
     for (int64_t i = 0; i < TILE_ROWS; i++) {
         int64_t row = i < rows ? i : rows - 1;
         used[i] = g->is_causal ? smaller(n_keys, t0 + row + g->t_k - g->t_q - key + 1) : n_keys;
         used[i] = used[i] > 0 ? used[i] : 0;
         least = smaller(least, used[i]);
-        p[i] = s + i * MAX_KEYS;
-        if (used[i] == 0 || i >= rows) {
-            continue;
-        }
-        float alpha = softmax_block(s + i * MAX_KEYS, used[i], padded, scale, &m[i], &l[i]);
-        for (int64_t j = 0; j < g->d; j++) {
-            o[i * g->d + j] *= alpha;
-        }
+        most = used[i] > most ? used[i] : most;
+        p[i] = s + i * ld;
     }
-    for (int64_t j0 = 0; j0 < g->d; j0 += TILE_COLUMNS) {
-        int64_t width = panel_width(g->d, j0);
+    for (int64_t j0 = 0, width; j0 < most; j0 += width) {
+        width = panel_width(n_keys, j0);
+        tile_rows[width / VL - 1](1, g->d, q, k_block + j0 * g->d, s + j0, s + j0, ld, TILE_START_ZERO);
+    }
+    softmax_rows(rows, used, (most + ARITH_LANES - 1) / ARITH_LANES * ARITH_LANES, scale, s, ld, m, l, o, g->d);
+    for (int64_t j0 = 0, width; j0 < g->d; j0 += width) {
+        width = panel_width(g->d, j0);
         const float *v = v_packed + j0 * g->t_k + key * width;
-        run_tile_rows(1, least, p, v, width, o + j0, g->d, rows, smaller(width, g->d - j0), 0);
+        tile_place place = {o + j0, o + j0, g->d, rows, smaller(width, g->d - j0), 0};
+        run_tile_rows(1, least, p, v, width, &place);
         // The diagonal: rows end at different keys, and a key that is masked is no term.
         for (int64_t i = 0; i < rows; i++) {
-            for (int64_t j = 0; j < width; j += VL) {
+            for (int64_t j = 0; j < width && used[i] > least; j += VL) {
                 vf acc = v_load(o + i * g->d + j0 + j);
                 for (int64_t t = least; t < used[i]; t++) {
                     acc = v_fma(v_set(p[i][t]), v_load(v + t * width + j), acc);

@@ -209,7 +209,7 @@ static void run_conv(void *ctx)
     } else if (v->direction == 1) {
         v->kernels->conv_input(&v->g, v->y, v->packed_input, v->x, v->block, v->work, v->zeros);
     } else {
-        v->kernels->conv_weight(&v->g, v->x, v->y, v->w, v->block, v->work, v->zeros);
+        v->kernels->conv_weight(&v->g, v->x, v->y, v->w, v->block, v->work);
     }
 }
 
@@ -229,7 +229,7 @@ static void bench_conv(machine_ctx *machine, const arith_conv *g)
     v.x = arith_floats(x_n), v.y = arith_floats(y_n), v.w = arith_floats(w_n), v.zeros = arith_floats(g->c + g->k);
     v.packed = arith_floats(kernels->packed_floats(g->k, g->r * g->s * g->c));
     v.packed_input = arith_floats(kernels->packed_floats(g->c, g->r * g->s * g->k));
-    v.work = arith_floats(2 * (x_n > y_n ? x_n : y_n) + 2 * w_n + g->k * 1024);
+    v.work = arith_floats(2 * (x_n > y_n ? x_n : y_n) + 2 * w_n + 64 + y_n);
     arith_random(v.x, x_n, 1);
     arith_random(v.y, y_n, 2);
     arith_random(v.w, w_n, 3);

@@ -1,9 +1,10 @@
 // Experiment: a matrix product by the definition, packed panels and a register tile. Built once per instruction set.
 #include "arith_product.h"
 
-#ifndef CONTRACT_K
-#define CONTRACT_K 256 // terms per pass: a panel of it stays in L1 or close
-#endif
+enum {
+    CONTRACT_K = VL == 16 ? 384 : 256, // terms per pass: a panel of it stays in L1 or close
+    ROW_BLOCK = TILE_ROWS * 24,        // rows copied together; with their panel they stay in L2
+};
 
 double NAME(peak)(int64_t rounds);
 int64_t NAME(packed_floats)(int64_t n, int64_t k);
@@ -36,8 +37,8 @@ int64_t NAME(packed_floats)(int64_t n, int64_t k)
 
 void NAME(pack)(int64_t n, int64_t k, const float *b, int64_t ldk, int64_t ldn, float *packed)
 {
-    for (int64_t j0 = 0; j0 < n; j0 += TILE_COLUMNS) {
-        int64_t width = panel_width(n, j0);
+    for (int64_t j0 = 0, width; j0 < n; j0 += width) {
+        width = panel_width(n, j0);
         int64_t cols = smaller(width, n - j0);
         float *panel = packed + j0 * k;
         for (int64_t i = 0; i < k; i++, panel += width) {
@@ -56,55 +57,85 @@ void NAME(pack)(int64_t n, int64_t k, const float *b, int64_t ldk, int64_t ldn, 
     }
 }
 
-// c[m,n] (+)= a[m,k0:k1] * b[k0:k1,n]
+// c[m,n] (+)= a[m,k0:k1] * b[k0:k1,n] for one pass of k. Rows of a are copied first, a few at a time: rows a power of two apart
+// would fight for the same lines of L1.
 static void contract_terms(int64_t m, int64_t n, int64_t k, int64_t k0, int64_t k1, const float *a, int64_t lda,
-                           const float *packed, float *c, int flags)
+                           const float *packed, float *chain, float *total, int flags)
 {
-    for (int64_t j0 = 0; j0 < n; j0 += TILE_COLUMNS) {
-        int64_t width = panel_width(n, j0);
-        const float *panel = packed + j0 * k + k0 * width;
-        for (int64_t i0 = 0; i0 < m; i0 += TILE_ROWS) {
-            int64_t n_rows = smaller(TILE_ROWS, m - i0);
-            const float *rows[TILE_ROWS];
-            for (int64_t i = 0; i < TILE_ROWS; i++) {
-                rows[i] = a + (i0 + smaller(i, n_rows - 1)) * lda + k0;
+    float a_copy[ROW_BLOCK * (CONTRACT_K + 16)] __attribute__((aligned(64)));
+    for (int64_t m0 = 0; m0 < m; m0 += ROW_BLOCK) {
+        int64_t m1 = smaller(m0 + ROW_BLOCK, m);
+        for (int64_t i = m0; i < m1; i++) {
+            memcpy(a_copy + (i - m0) * (CONTRACT_K + 16), a + i * lda + k0, (size_t)(k1 - k0) * sizeof *a);
+        }
+        for (int64_t j0 = 0, width; j0 < n; j0 += width) {
+            width = panel_width(n, j0);
+            const float *panel = packed + j0 * k + k0 * width;
+            for (int64_t i0 = m0; i0 < m1; i0 += TILE_ROWS) {
+                int64_t n_rows = smaller(TILE_ROWS, m1 - i0);
+                const float *rows[TILE_ROWS];
+                for (int64_t i = 0; i < TILE_ROWS; i++) {
+                    rows[i] = a_copy + (i0 - m0 + smaller(i, n_rows - 1)) * (CONTRACT_K + 16);
+                }
+                int64_t at = i0 * n + j0;
+                tile_prefetch(chain + at + TILE_ROWS * n, n, smaller(TILE_ROWS, m1 - i0 - TILE_ROWS), flags);
+                tile_place place = {chain + at, total + at, n, n_rows, smaller(width, n - j0), flags};
+                run_tile_rows(1, k1 - k0, rows, panel, width, &place);
             }
-            run_tile_rows(1, k1 - k0, rows, panel, width, c + i0 * n + j0, n, n_rows, smaller(width, n - j0), flags);
         }
     }
 }
 
+// A few panels of one row advance together, so that there are chains enough to hide the latency of fma.
+#define ROW_PANELS (8 / TILE_VECTORS)
 
-// One row of a: b streams through once, a panel at a time.
+static void row_panels(int64_t k, int64_t len, const float *a, const float *b, float *c)
+{
+    vf acc[ROW_PANELS][TILE_VECTORS];
+    UNROLL for (int p = 0; p < ROW_PANELS; p++)
+    {
+        UNROLL for (int j = 0; j < TILE_VECTORS; j++) acc[p][j] = v_zero();
+    }
+    for (int64_t i = 0; i < len; i++, b += TILE_COLUMNS) {
+        vf av = v_set(a[i]);
+        UNROLL for (int p = 0; p < ROW_PANELS; p++)
+        {
+            UNROLL for (int j = 0; j < TILE_VECTORS; j++)
+            {
+                acc[p][j] = v_fma(av, v_load(b + p * k * TILE_COLUMNS + j * VL), acc[p][j]);
+            }
+        }
+    }
+    UNROLL for (int p = 0; p < ROW_PANELS; p++)
+    {
+        UNROLL for (int j = 0; j < TILE_VECTORS; j++) v_store(c + p * TILE_COLUMNS + j * VL, acc[p][j]);
+    }
+}
+
+// One row of a: b streams through once.
 static void contract_row(int64_t n, int64_t k, const float *a, const float *packed, float *c, int64_t block, float *work)
 {
     block_walk walk = block_walk_start(k, block, c, work, n);
     do {
-        int is_last = walk.n_blocks == 1;
-        for (int64_t j0 = 0; j0 < n; j0 += TILE_COLUMNS) {
-            int64_t width = panel_width(n, j0);
-            const float *b = packed + j0 * k + walk.begin * width;
-            vf acc[TILE_VECTORS];
-            UNROLL for (int j = 0; j < TILE_VECTORS; j++) acc[j] = v_zero();
-            if (width == TILE_COLUMNS) {
-                for (int64_t i = walk.begin; i < walk.end; i++, b += TILE_COLUMNS) {
-                    vf av = v_set(a[i]);
-                    UNROLL for (int j = 0; j < TILE_VECTORS; j++) acc[j] = v_fma(av, v_load(b + j * VL), acc[j]);
-                }
-            } else {
-                for (int64_t i = walk.begin; i < walk.end; i++, b += width) {
-                    vf av = v_set(a[i]);
-                    UNROLL for (int j = 0; j < TILE_VECTORS - 1; j++)
-                    {
-                        if (j * VL < width) {
-                            acc[j] = v_fma(av, v_load(b + j * VL), acc[j]);
-                        }
-                    }
-                }
+        int flags = block_walk_flags(&walk, walk.begin, walk.end);
+        int64_t len = walk.end - walk.begin;
+        int64_t j0 = 0;
+        for (; n - j0 >= (ROW_PANELS + 1) * TILE_COLUMNS; j0 += ROW_PANELS * TILE_COLUMNS) {
+            float sums[ROW_PANELS * TILE_COLUMNS];
+            row_panels(k, len, a + walk.begin, packed + j0 * k + walk.begin * TILE_COLUMNS, sums);
+            for (int64_t j = 0; j < ROW_PANELS * TILE_COLUMNS; j++) {
+                float sum = flags & TILE_SET ? sums[j] : walk.total[j0 + j] + sums[j];
+                walk.total[j0 + j] = flags & TILE_FINISH ? sum + 0.0f : sum;
             }
-            float own[TILE_COLUMNS];
-            UNROLL for (int j = 0; j < TILE_VECTORS; j++) v_store(own + j * VL, is_last ? acc[j] + v_zero() : acc[j]);
-            memcpy(walk.chain + j0, own, (size_t)smaller(width, n - j0) * sizeof *own);
+        }
+        for (int64_t width; j0 < n; j0 += width) {
+            width = panel_width(n, j0);
+            const float *rows[TILE_ROWS];
+            for (int i = 0; i < TILE_ROWS; i++) {
+                rows[i] = a + walk.begin;
+            }
+            tile_place place = {walk.chain + j0, walk.total + j0, n, 1, smaller(width, n - j0), flags};
+            run_tile_rows(1, len, rows, packed + j0 * k + walk.begin * width, width, &place);
         }
     } while (block_walk_next(&walk));
 }
@@ -124,7 +155,7 @@ void NAME(contract)(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda
     do {
         for (int64_t k0 = walk.begin; k0 < walk.end; k0 += CONTRACT_K) {
             int64_t k1 = smaller(k0 + CONTRACT_K, walk.end);
-            contract_terms(m, n, k, k0, k1, a, lda, packed, walk.chain, block_walk_flags(&walk, k0, k1));
+            contract_terms(m, n, k, k0, k1, a, lda, packed, walk.chain, walk.total, block_walk_flags(&walk, k0, k1));
         }
     } while (block_walk_next(&walk));
 }

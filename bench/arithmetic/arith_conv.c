@@ -5,10 +5,12 @@
 #include "arith_product.h"
 
 enum {
-    ROW_TILES = 16,     // pixel tiles whose pointers are prepared together; their input stays in L2
-    MAX_TAPS = 121,     // taps of a filter: 11 x 11
-    PASS_TERMS = 256,   // terms of one pass over a panel
-    WEIGHT_TERMS = 144, // (n,p,q) terms of one pass: dy's panel stays in L1, c's tile is reloaded once per pass
+    ROW_TILES = 16,                       // pixel tiles whose pointers are prepared together; their input stays in L2
+    MAX_TAPS = 121,                       // taps of a filter: 11 x 11
+    MAX_CHANNELS = 1024,                  // of x in a weight gradient
+    PASS_TERMS = 256,                     // terms of one pass over a panel
+    WEIGHT_TERMS = VL == 16 ? 144 : 256,  // (n,p,q) terms of one pass: dy's panel stays in L1, dw's tile is reloaded per pass
+    WEIGHT_FLOATS = 1 << 18,              // floats of dw that the terms pass over: half of L2
 };
 
 // Where the tap (r,s) of pixel (n,i,j) of an output of size [rows,cols] lies in src [n,h,w,c].
@@ -59,7 +61,7 @@ static void conv_taps(const conv_view *v, int64_t pixel, int64_t n_pixels, const
 
 // The terms [k0,k1) of one block for one group of pixel tiles; the range covers whole taps or a part of one.
 static void conv_terms(const conv_view *v, int64_t n_pixels, int64_t n, int64_t k0, int64_t k1, const float *const *taps,
-                       const float *packed, float *y, int flags)
+                       const float *packed, float *chain, float *total, int flags)
 {
     int64_t n_taps = v->r * v->s;
     int64_t k = n_taps * v->c;
@@ -67,8 +69,8 @@ static void conv_terms(const conv_view *v, int64_t n_pixels, int64_t n, int64_t 
     int64_t c0 = k0 % v->c;
     int64_t n_segments = c0 == 0 && k1 - k0 >= v->c ? (k1 - k0) / v->c : 1;
     int64_t len = (k1 - k0) / n_segments;
-    for (int64_t j0 = 0; j0 < n; j0 += TILE_COLUMNS) {
-        int64_t width = panel_width(n, j0);
+    for (int64_t j0 = 0, width; j0 < n; j0 += width) {
+        width = panel_width(n, j0);
         const float *panel = packed + j0 * k + k0 * width;
         for (int64_t i0 = 0; i0 < n_pixels; i0 += TILE_ROWS) {
             const float *const *rows = taps + (i0 / TILE_ROWS * n_taps + tap) * TILE_ROWS;
@@ -79,8 +81,10 @@ static void conv_terms(const conv_view *v, int64_t n_pixels, int64_t n, int64_t 
                 }
                 rows = moved;
             }
-            run_tile_rows(n_segments, len, rows, panel, width, y + i0 * n + j0, n, smaller(TILE_ROWS, n_pixels - i0),
-                          smaller(width, n - j0), flags);
+            int64_t at = i0 * n + j0;
+            tile_prefetch(chain + at + TILE_ROWS * n, n, smaller(TILE_ROWS, n_pixels - i0 - TILE_ROWS), flags);
+            tile_place place = {chain + at, total + at, n, smaller(TILE_ROWS, n_pixels - i0), smaller(width, n - j0), flags};
+            run_tile_rows(n_segments, len, rows, panel, width, &place);
         }
     }
 }
@@ -105,7 +109,7 @@ static void conv_run(const conv_view *v, int64_t n_pixels, int64_t n, const floa
         do {
             for (int64_t k0 = walk.begin; k0 < walk.end;) {
                 int64_t k1 = conv_pass_end(k0, walk.end, v->c);
-                conv_terms(v, rows, n, k0, k1, taps, packed, walk.chain, block_walk_flags(&walk, k0, k1));
+                conv_terms(v, rows, n, k0, k1, taps, packed, walk.chain, walk.total, block_walk_flags(&walk, k0, k1));
                 k0 = k1;
             }
         } while (block_walk_next(&walk));
@@ -115,8 +119,7 @@ static void conv_run(const conv_view *v, int64_t n_pixels, int64_t n, const floa
 void NAME(conv)(const arith_conv *g, const float *x, const float *packed, float *y, int64_t block, float *work, const float *zeros);
 void NAME(conv_input)(const arith_conv *g, const float *dy, const float *packed, float *dx, int64_t block, float *work,
                       const float *zeros);
-void NAME(conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw, int64_t block, float *work,
-                       const float *zeros);
+void NAME(conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw, int64_t block, float *work);
 
 void NAME(conv)(const arith_conv *g, const float *x, const float *packed, float *y, int64_t block, float *work, const float *zeros)
 {
@@ -131,85 +134,64 @@ void NAME(conv_input)(const arith_conv *g, const float *dy, const float *packed,
     conv_run(&v, g->n * g->h * g->w, g->c, packed, dx, block, work);
 }
 
-// The stretches of the terms [t0,t1) for the tap (r,s): at most three per output row (edge, inside, edge).
-static int64_t weight_segments(const arith_conv *g, const float *x, const float *zeros, int64_t r, int64_t s, int64_t t0, int64_t t1,
-                               tile_segment *segments)
+// x for the terms [t0,t1) of tap (r,s), as panels of TILE_ROWS channels, term after term; +0 outside and past the channels.
+static void weight_panels(const arith_conv *g, const float *x, int64_t r, int64_t s, int64_t t0, int64_t t1, float *panels)
 {
-    int64_t count = 0;
-    // Inside: 0 <= q * stride + s - pad < w.
-    int64_t q_in = g->pad > s ? (g->pad - s + g->stride - 1) / g->stride : 0;
-    int64_t q_out = g->w + g->pad > s ? smaller((g->w + g->pad - s + g->stride - 1) / g->stride, g->q) : 0;
-    while (t0 < t1) {
-        int64_t q = t0 % g->q;
-        int64_t row = t0 / g->q;
-        int64_t y = row % g->p * g->stride + r - g->pad;
-        int is_row_inside = y >= 0 && y < g->h;
-        int64_t q_end = !is_row_inside || q >= q_out ? g->q : q < q_in ? q_in : q_out;
-        int64_t len = smaller(smaller(q_end, g->q) - q, t1 - t0);
-        if (is_row_inside && q >= q_in && q < q_out) {
-            const float *first = x + ((row / g->p * g->h + y) * g->w + q * g->stride + s - g->pad) * g->c;
-            segments[count++] = (tile_segment){first, g->stride * g->c, len};
-        } else {
-            segments[count++] = (tile_segment){zeros, 0, len};
+    int64_t step = (t1 - t0) * TILE_ROWS;
+    for (int64_t t = t0; t < t1; t++, panels += TILE_ROWS) {
+        int64_t q = t % g->q, p = t / g->q % g->p, n = t / g->q / g->p;
+        int64_t i = p * g->stride + r - g->pad, j = q * g->stride + s - g->pad;
+        int is_inside = i >= 0 && i < g->h && j >= 0 && j < g->w;
+        static const float zeros[MAX_CHANNELS];
+        const float *pixel = is_inside ? x + ((n * g->h + i) * g->w + j) * g->c : zeros;
+        float *to = panels;
+        int64_t c0 = 0;
+        for (; c0 + TILE_ROWS <= g->c; c0 += TILE_ROWS, to += step) {
+            memcpy(to, pixel + c0, TILE_ROWS * sizeof *to);
         }
-        t0 += len;
-    }
-    return count;
-}
-
-// dw[(r,s,c),k] (+)= x * dy over the terms [t0,t1), dy given as panels of those terms.
-static void weight_terms(const arith_conv *g, const float *x, const float *dy_packed, int64_t t0, int64_t t1, float *dw, int flags,
-                         const float *zeros)
-{
-    tile_segment segments[3 * WEIGHT_TERMS];
-    tile_segment moved[3 * WEIGHT_TERMS];
-    for (int64_t j0 = 0; j0 < g->k; j0 += TILE_COLUMNS) {
-        int64_t width = panel_width(g->k, j0);
-        const float *panel = dy_packed + j0 * (t1 - t0);
-        for (int64_t tap = 0; tap < g->r * g->s; tap++) {
-            int64_t n_segments = weight_segments(g, x, zeros, tap / g->s, tap % g->s, t0, t1, segments);
-            for (int64_t c0 = 0; c0 < g->c; c0 += TILE_ROWS) {
-                float a_edge[TILE_ROWS * WEIGHT_TERMS];
-                int64_t rows = smaller(TILE_ROWS, g->c - c0);
-                if (rows == TILE_ROWS) {
-                    for (int64_t i = 0; i < n_segments; i++) {
-                        moved[i] = segments[i];
-                        moved[i].a += segments[i].step == 0 ? 0 : c0;
-                    }
-                } else {
-                    // Fewer channels than the tile has rows: a copy, so that nothing is read past the tensor.
-                    float *a = a_edge;
-                    for (int64_t i = 0; i < n_segments; i++) {
-                        int64_t at = segments[i].step == 0 ? 0 : c0;
-                        moved[i] = (tile_segment){a, TILE_ROWS, segments[i].len};
-                        for (int64_t q = 0; q < segments[i].len; q++, a += TILE_ROWS) {
-                            for (int64_t l = 0; l < TILE_ROWS; l++) {
-                                a[l] = l < rows ? segments[i].a[at + q * segments[i].step + l] : 0.0f;
-                            }
-                        }
-                    }
-                }
-                run_tile_panel(n_segments, moved, panel, width, dw + (tap * g->c + c0) * g->k + j0, g->k, rows,
-                               smaller(width, g->k - j0), flags);
-            }
+        for (int l = 0; l < TILE_ROWS && c0 < g->c; l++) {
+            to[l] = c0 + l < g->c ? pixel[c0 + l] : 0.0f;
         }
     }
 }
 
-int64_t NAME(packed_floats)(int64_t n, int64_t k);
+// dw[c,k] (+)= x * dy for one tap over one pass of terms, both as panels.
+static void weight_terms(const arith_conv *g, const float *x_panels, int64_t terms, const float *dy_packed, float *chain, float *total,
+                         int flags)
+{
+    for (int64_t j0 = 0, width; j0 < g->k; j0 += width) {
+        width = panel_width(g->k, j0);
+        for (int64_t c0 = 0; c0 < g->c; c0 += TILE_ROWS) {
+            int64_t at = c0 * g->k + j0;
+            tile_prefetch(chain + at + TILE_ROWS * g->k, g->k, smaller(TILE_ROWS, g->c - c0 - TILE_ROWS), flags);
+            tile_place place = {chain + at, total + at, g->k, smaller(TILE_ROWS, g->c - c0), smaller(width, g->k - j0), flags};
+            run_tile_panel(x_panels + c0 * terms, TILE_ROWS, terms, dy_packed + j0 * terms, width, &place);
+        }
+    }
+}
+
 void NAME(pack)(int64_t n, int64_t k, const float *b, int64_t ldk, int64_t ldn, float *packed);
 
-void NAME(conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw, int64_t block, float *work,
-                       const float *zeros)
+// As many taps at a time as let their part of dw stay in L2, while the terms pass by.
+void NAME(conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw, int64_t block, float *work)
 {
-    int64_t n_results = g->r * g->s * g->c * g->k;
-    float *dy_packed = work + 2 * n_results;
-    block_walk walk = block_walk_start(g->n * g->p * g->q, block, dw, work, n_results);
+    static _Thread_local float x_panels[WEIGHT_TERMS * (MAX_CHANNELS + TILE_ROWS)] __attribute__((aligned(64)));
+    int64_t n_taps = g->r * g->s;
+    int64_t tap_floats = g->c * g->k;
+    int64_t together = WEIGHT_FLOATS / tap_floats > 1 ? WEIGHT_FLOATS / tap_floats : 1;
+    float *dy_packed = work + (2 * n_taps * tap_floats + 15) / 16 * 16;
+    block_walk walk = block_walk_start(g->n * g->p * g->q, block, dw, work, n_taps * tap_floats);
     do {
-        for (int64_t t0 = walk.begin; t0 < walk.end; t0 += WEIGHT_TERMS) {
-            int64_t t1 = smaller(t0 + WEIGHT_TERMS, walk.end);
-            NAME(pack)(g->k, t1 - t0, dy + t0 * g->k, g->k, 1, dy_packed);
-            weight_terms(g, x, dy_packed, t0, t1, walk.chain, block_walk_flags(&walk, t0, t1), zeros);
+        for (int64_t tap0 = 0; tap0 < n_taps; tap0 += together) {
+            for (int64_t t0 = walk.begin; t0 < walk.end; t0 += WEIGHT_TERMS) {
+                int64_t t1 = smaller(t0 + WEIGHT_TERMS, walk.end);
+                int flags = block_walk_flags(&walk, t0, t1);
+                NAME(pack)(g->k, t1 - t0, dy + t0 * g->k, g->k, 1, dy_packed);
+                for (int64_t tap = tap0; tap < smaller(tap0 + together, n_taps); tap++) {
+                    weight_panels(g, x, tap / g->s, tap % g->s, t0, t1, x_panels);
+                    weight_terms(g, x_panels, t1 - t0, dy_packed, walk.chain + tap * tap_floats, walk.total + tap * tap_floats, flags);
+                }
+            }
         }
     } while (block_walk_next(&walk));
 }

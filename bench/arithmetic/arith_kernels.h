@@ -60,9 +60,8 @@ typedef struct {
     // packed: filters as [(r,s,k),c].
     void (*conv_input)(const arith_conv *g, const float *dy, const float *packed, float *dx, int64_t block, float *work,
                        const float *zeros);
-    // dw as [(r,s,c),k]; work: 2 * filters + k * (terms in a cache block).
-    void (*conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw, int64_t block, float *work,
-                        const float *zeros);
+    // dw as [(r,s,c),k]; work: 2 * filters + 16 + packed_floats(k, terms of a block).
+    void (*conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw, int64_t block, float *work);
 
     float (*row_sum)(const float *x, int64_t n, int64_t chunk, int lanes, float *work); // work: n / chunk + 1
     // y[j] = sum over i of x[i,j]; work: cols * (rows / chunk + 1). chunk = rows: no definition.

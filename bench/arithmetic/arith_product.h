@@ -18,10 +18,7 @@ DEFINE_TILE_ROWS(8, 3)
 DEFINE_TILE_PANEL(8, 1)
 DEFINE_TILE_PANEL(8, 2)
 DEFINE_TILE_PANEL(8, 3)
-static void (*const tile_rows[])(int64_t, int64_t, const float *const *, const float *, float *, int64_t, int) = {
-    tile_rows_8x1, tile_rows_8x2, tile_rows_8x3};
-static void (*const tile_panel[])(int64_t, const tile_segment *, const float *, float *, int64_t, int) = {
-    tile_panel_8x1, tile_panel_8x2, tile_panel_8x3};
+#define TILE_LIST(kind) {kind##_8x1, kind##_8x2, kind##_8x3}
 #elif VL == 8
 #define TILE_ROWS 6
 #define TILE_VECTORS 2
@@ -29,10 +26,7 @@ DEFINE_TILE_ROWS(6, 1)
 DEFINE_TILE_ROWS(6, 2)
 DEFINE_TILE_PANEL(6, 1)
 DEFINE_TILE_PANEL(6, 2)
-static void (*const tile_rows[])(int64_t, int64_t, const float *const *, const float *, float *, int64_t, int) = {
-    tile_rows_6x1, tile_rows_6x2};
-static void (*const tile_panel[])(int64_t, const tile_segment *, const float *, float *, int64_t, int) = {
-    tile_panel_6x1, tile_panel_6x2};
+#define TILE_LIST(kind) {kind##_6x1, kind##_6x2}
 #else
 #define TILE_ROWS 2
 #define TILE_VECTORS 2
@@ -40,11 +34,14 @@ DEFINE_TILE_ROWS(2, 1)
 DEFINE_TILE_ROWS(2, 2)
 DEFINE_TILE_PANEL(2, 1)
 DEFINE_TILE_PANEL(2, 2)
-static void (*const tile_rows[])(int64_t, int64_t, const float *const *, const float *, float *, int64_t, int) = {
-    tile_rows_2x1, tile_rows_2x2};
-static void (*const tile_panel[])(int64_t, const tile_segment *, const float *, float *, int64_t, int) = {
-    tile_panel_2x1, tile_panel_2x2};
+#define TILE_LIST(kind) {kind##_2x1, kind##_2x2}
 #endif
+
+// By width: tile_rows[v - 1] is v vectors wide.
+static void (*const tile_rows[])(int64_t, int64_t, const float *const *, const float *, float *, float *, int64_t,
+                                 int) = TILE_LIST(tile_rows);
+static void (*const tile_panel[])(const float *, int64_t, int64_t, const float *, float *, float *, int64_t,
+                                  int) = TILE_LIST(tile_panel);
 
 #define TILE_COLUMNS (TILE_VECTORS * VL)
 
@@ -53,59 +50,58 @@ ARITH_INLINE int64_t smaller(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-// Floats from one k to the next in the panel that starts at column j0 of n.
+// Columns of the panel that starts at column j0 of n: four vectors left make two panels of two, as one alone is slow.
 ARITH_INLINE int64_t panel_width(int64_t n, int64_t j0)
 {
-    return smaller(TILE_COLUMNS, (n - j0 + VL - 1) / VL * VL);
+    int64_t left = (n - j0 + VL - 1) / VL;
+    return (left == TILE_VECTORS + 1 && TILE_VECTORS > 2 ? 2 : smaller(TILE_VECTORS, left)) * VL;
 }
 
-// A tile at the edge runs on a full one of its own: `rows` and `cols` of it are c's.
-static void tile_load(float *own, const float *c, int64_t ldc, int64_t rows, int64_t cols)
+// Where a tile's results lie: its chain, the sum of blocks, the part of the tile that is inside.
+typedef struct {
+    float *chain, *total;
+    int64_t ldc;
+    int64_t n_rows, n_cols;
+    int flags;
+} tile_place;
+
+// Brings the results of the tile that comes next near while this one runs: its chain cannot start without them.
+ARITH_INLINE void tile_prefetch(const float *c, int64_t ldc, int64_t n_rows, int flags)
+{
+    for (int64_t i = 0; i < n_rows && !(flags & TILE_START_ZERO); i++) {
+        for (int64_t j = 0; j < TILE_COLUMNS; j += 16) {
+            __builtin_prefetch(c + i * ldc + j, 1);
+        }
+    }
+}
+
+static void tile_copy(const float *src, int64_t ld_src, float *dst, int64_t ld_dst, int64_t rows, int64_t cols)
 {
     for (int64_t i = 0; i < rows; i++) {
-        memcpy(own + i * TILE_COLUMNS, c + i * ldc, (size_t)cols * sizeof *c);
+        memcpy(dst + i * ld_dst, src + i * ld_src, (size_t)cols * sizeof *dst);
     }
 }
 
-static void tile_save(const float *own, float *c, int64_t ldc, int64_t rows, int64_t cols)
-{
-    for (int64_t i = 0; i < rows; i++) {
-        memcpy(c + i * ldc, own + i * TILE_COLUMNS, (size_t)cols * sizeof *c);
-    }
-}
+// A tile at the edge runs on full ones of its own.
+#define RUN_AT_EDGE(place, call)                                                                                                   float own_chain[TILE_ROWS * TILE_COLUMNS] __attribute__((aligned(64))) = {0};                                                  float own_total[TILE_ROWS * TILE_COLUMNS] __attribute__((aligned(64))) = {0};                                                  int is_total = ((place)->flags & (TILE_SET | TILE_ADD)) != 0;                                                                  tile_copy((place)->chain, (place)->ldc, own_chain, TILE_COLUMNS, (place)->n_rows, (place)->n_cols);                            if ((place)->flags & TILE_ADD) {                                                                                                   tile_copy((place)->total, (place)->ldc, own_total, TILE_COLUMNS, (place)->n_rows, (place)->n_cols);                        }                                                                                                                              call;                                                                                                                          tile_copy(is_total ? own_total : own_chain, TILE_COLUMNS, is_total ? (place)->total : (place)->chain, (place)->ldc,                      (place)->n_rows, (place)->n_cols)
 
-ARITH_INLINE void run_tile_rows(int64_t n_segments, int64_t len, const float *const *rows, const float *b, int64_t width, float *c,
-                                int64_t ldc, int64_t n_rows, int64_t n_cols, int flags)
+ARITH_INLINE void run_tile_rows(int64_t n_segments, int64_t len, const float *const *rows, const float *b, int64_t width,
+                                const tile_place *p)
 {
-    if (n_rows == TILE_ROWS && n_cols == width) {
-        tile_rows[width / VL - 1](n_segments, len, rows, b, c, ldc, flags);
+    if (p->n_rows == TILE_ROWS && p->n_cols == width) {
+        tile_rows[width / VL - 1](n_segments, len, rows, b, p->chain, p->total, p->ldc, p->flags);
         return;
     }
-    float own[TILE_ROWS * TILE_COLUMNS] __attribute__((aligned(64))) = {0};
-    tile_load(own, c, ldc, n_rows, n_cols);
-    tile_rows[width / VL - 1](n_segments, len, rows, b, own, TILE_COLUMNS, flags);
-    tile_save(own, c, ldc, n_rows, n_cols);
+    RUN_AT_EDGE(p, tile_rows[width / VL - 1](n_segments, len, rows, b, own_chain, own_total, TILE_COLUMNS, p->flags));
 }
 
-ARITH_INLINE void run_tile_panel(int64_t n_segments, const tile_segment *segments, const float *b, int64_t width, float *c,
-                                 int64_t ldc, int64_t n_rows, int64_t n_cols, int flags)
+ARITH_INLINE void run_tile_panel(const float *a, int64_t step, int64_t len, const float *b, int64_t width, const tile_place *p)
 {
-    if (n_rows == TILE_ROWS && n_cols == width) {
-        tile_panel[width / VL - 1](n_segments, segments, b, c, ldc, flags);
+    if (p->n_rows == TILE_ROWS && p->n_cols == width) {
+        tile_panel[width / VL - 1](a, step, len, b, p->chain, p->total, p->ldc, p->flags);
         return;
     }
-    float own[TILE_ROWS * TILE_COLUMNS] __attribute__((aligned(64))) = {0};
-    tile_load(own, c, ldc, n_rows, n_cols);
-    tile_panel[width / VL - 1](n_segments, segments, b, own, TILE_COLUMNS, flags);
-    tile_save(own, c, ldc, n_rows, n_cols);
-}
-
-// dst = src, or dst += src: where two block sums meet.
-static void block_add(float *dst, const float *src, int64_t n, int is_first)
-{
-    for (int64_t i = 0; i < n; i++) {
-        dst[i] = is_first ? src[i] : dst[i] + src[i];
-    }
+    RUN_AT_EDGE(p, tile_panel[width / VL - 1](a, step, len, b, own_chain, own_total, TILE_COLUMNS, p->flags));
 }
 
 // Walks the blocks of a product of k terms and says where each block's chain goes. work holds two results.
@@ -113,7 +109,9 @@ typedef struct {
     int64_t k, len, n_blocks, index;
     int64_t begin, end; // the current block's terms
     float *chain;       // its chain is built here
-    float *c, *group;
+    float *total;       // and added here
+    float *c;
+    int64_t group; // with more than 32 blocks: the group, whose sum `total` is
     int64_t n_results;
 } block_walk;
 
@@ -122,48 +120,38 @@ ARITH_INLINE block_walk block_walk_start(int64_t k, int64_t block, float *c, flo
     int64_t len = arith_block_len(k, block);
     int64_t n_blocks = (k + len - 1) / len;
     return (block_walk){.k = k, .len = len, .n_blocks = n_blocks, .begin = 0, .end = smaller(len, k),
-                        .chain = n_blocks == 1 ? c : work, .c = c, .group = work + n_results, .n_results = n_results};
+                        .chain = n_blocks == 1 ? c : work, .total = n_blocks <= ARITH_GROUPS ? c : work + n_results, .c = c,
+                        .n_results = n_results};
 }
 
 // The flags of a tile that runs the terms [k0,k1) of the current block.
 ARITH_INLINE int block_walk_flags(const block_walk *w, int64_t k0, int64_t k1)
 {
-    return (k0 == w->begin ? TILE_START_ZERO : 0) | (w->n_blocks == 1 && k1 == w->k ? TILE_FINISH : 0);
+    int start = k0 == w->begin ? TILE_START_ZERO : 0;
+    if (k1 != w->end) {
+        return start;
+    }
+    int64_t first = w->n_blocks <= ARITH_GROUPS ? 0 : w->group * w->n_blocks / ARITH_GROUPS;
+    int is_last = w->n_blocks <= ARITH_GROUPS && w->index + 1 == w->n_blocks;
+    return start | (w->index == first ? TILE_SET : TILE_ADD) | (is_last ? TILE_FINISH : 0);
 }
 
-// Adds the finished block where it belongs and moves on; false when it was the last.
+// Moves to the next block, adding a finished group; false when there is none.
 ARITH_INLINE int block_walk_next(block_walk *w)
 {
-    if (w->n_blocks == 1) {
-        return 0;
-    }
-    if (w->n_blocks <= ARITH_GROUPS) {
-        block_add(w->c, w->chain, w->n_results, w->index == 0);
-    } else {
-        // Block b is in group g where floor(g n / 32) <= b < floor((g+1) n / 32).
-        int64_t n = w->n_blocks;
-        int64_t g = (w->index * ARITH_GROUPS + ARITH_GROUPS - 1) / n;
-        while ((g + 1) * n / ARITH_GROUPS <= w->index) {
-            g++;
-        }
-        while (g * n / ARITH_GROUPS > w->index) {
-            g--;
-        }
-        block_add(w->group, w->chain, w->n_results, w->index == g * n / ARITH_GROUPS);
-        if (w->index + 1 == (g + 1) * n / ARITH_GROUPS) {
-            block_add(w->c, w->group, w->n_results, g == 0);
-        }
-    }
     w->index++;
     w->begin = w->end;
     w->end = smaller(w->end + w->len, w->k);
-    if (w->index == w->n_blocks) {
+    if (w->n_blocks > ARITH_GROUPS && w->index == (w->group + 1) * w->n_blocks / ARITH_GROUPS) {
         for (int64_t i = 0; i < w->n_results; i++) {
+            w->c[i] = w->group == 0 ? w->total[i] : w->c[i] + w->total[i];
+        }
+        w->group++;
+        for (int64_t i = 0; w->index == w->n_blocks && i < w->n_results; i++) {
             w->c[i] += 0.0f;
         }
-        return 0;
     }
-    return 1;
+    return w->index < w->n_blocks;
 }
 
 #endif

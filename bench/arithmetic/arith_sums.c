@@ -42,6 +42,18 @@ static float fold(float *lane, int lanes)
     return lane[0];
 }
 
+static float row_tail(const float *x, int64_t n, int lanes)
+{
+    float lane[64] = {0};
+    for (const float *end = x + n; x < end; x += lanes) {
+        int64_t count = end - x < lanes ? end - x : lanes;
+        for (int64_t i = 0; i < count; i++) {
+            lane[i] += x[i];
+        }
+    }
+    return fold(lane, lanes);
+}
+
 // The sums of `count` whole chunks, several at a time: one chunk has too few chains to hide the latency of an add.
 #define DEFINE_ROW_CHUNKS(LANES, TOGETHER)                                                                                     \
     static __attribute__((noinline)) void row_chunks_##LANES(const float *x, int64_t chunk, int64_t count, float *sums)        \
@@ -72,11 +84,7 @@ static float fold(float *lane, int lanes)
             }                                                                                                                  \
         }                                                                                                                      \
         for (; b < count; b++) {                                                                                               \
-            float lane[LANES] = {0};                                                                                           \
-            for (int64_t i = 0; i < chunk; i++) {                                                                              \
-                lane[i % LANES] += x[b * chunk + i];                                                                           \
-            }                                                                                                                  \
-            sums[b] = fold(lane, LANES);                                                                                       \
+            sums[b] = row_tail(x + b * chunk, chunk, LANES);                                                                   \
         }                                                                                                                      \
     }
 
@@ -106,15 +114,6 @@ static void row_chunks(const float *x, int64_t chunk, int64_t count, int lanes, 
     }
 }
 
-static float row_tail(const float *x, int64_t n, int lanes)
-{
-    float lane[64] = {0};
-    for (int64_t i = 0; i < n; i++) {
-        lane[i % lanes] += x[i];
-    }
-    return fold(lane, lanes);
-}
-
 float NAME(row_sum)(const float *x, int64_t n, int64_t chunk, int lanes, float *work)
 {
     // The results of one round are the elements of the next; a chunk is read before its result is written over work.
@@ -135,6 +134,16 @@ float NAME(row_sum)(const float *x, int64_t n, int64_t chunk, int lanes, float *
     return row_tail(x, n, lanes);
 }
 
+#define COLUMN_STRIP(VECTORS)                                                                                                  \
+    for (; j + VECTORS * VL <= cols; j += VECTORS * VL) {                                                                      \
+        vf acc[VECTORS];                                                                                                       \
+        UNROLL for (int l = 0; l < VECTORS; l++) acc[l] = v_zero();                                                            \
+        for (int64_t i = 0; i < n; i++) {                                                                                      \
+            UNROLL for (int l = 0; l < VECTORS; l++) acc[l] += v_load(from + i * cols + j + l * VL);                           \
+        }                                                                                                                      \
+        UNROLL for (int l = 0; l < VECTORS; l++) v_store(sums + j + l * VL, acc[l]);                                           \
+    }
+
 // sums[chunk,j] of x[rows,cols], every chunk's rows ascending.
 static void column_chunks(const float *x, int64_t rows, int64_t cols, int64_t chunk, float *sums)
 {
@@ -142,21 +151,9 @@ static void column_chunks(const float *x, int64_t rows, int64_t cols, int64_t ch
         int64_t n = r0 + chunk < rows ? chunk : rows - r0;
         const float *from = x + r0 * cols;
         int64_t j = 0;
-        for (; j + 8 * VL <= cols; j += 8 * VL) {
-            vf acc[8];
-            UNROLL for (int l = 0; l < 8; l++) acc[l] = v_zero();
-            for (int64_t i = 0; i < n; i++) {
-                UNROLL for (int l = 0; l < 8; l++) acc[l] += v_load(from + i * cols + j + l * VL);
-            }
-            UNROLL for (int l = 0; l < 8; l++) v_store(sums + j + l * VL, acc[l]);
-        }
-        for (; j + VL <= cols; j += VL) {
-            vf acc = v_zero();
-            for (int64_t i = 0; i < n; i++) {
-                acc += v_load(from + i * cols + j);
-            }
-            v_store(sums + j, acc);
-        }
+        COLUMN_STRIP(8)
+        COLUMN_STRIP(4)
+        COLUMN_STRIP(1)
         for (; j < cols; j++) {
             float acc = 0.0f;
             for (int64_t i = 0; i < n; i++) {
@@ -224,6 +221,43 @@ static arith_moments chunk_moments(const float *x, int64_t n)
     return (arith_moments){(float)n, mean, fold(square, ARITH_LANES)};
 }
 
+enum { MOMENTS_TOGETHER = 4 };
+
+// MOMENTS_TOGETHER whole chunks side by side: enough chains, and the second pass finds them in L1.
+static __attribute__((noinline)) void moments_chunks(const float *x, arith_moments *out)
+{
+    enum { N = ARITH_LANES / VL };
+    float sums[MOMENTS_TOGETHER];
+    row_chunks_32(x, ARITH_ROW_CHUNK, MOMENTS_TOGETHER, sums);
+    vf lane[MOMENTS_TOGETHER][N];
+    vf mean[MOMENTS_TOGETHER];
+    UNROLL for (int u = 0; u < MOMENTS_TOGETHER; u++)
+    {
+        mean[u] = v_set(sums[u] / (float)ARITH_ROW_CHUNK);
+        UNROLL for (int l = 0; l < N; l++) lane[u][l] = v_zero();
+    }
+    for (int64_t i = 0; i < ARITH_ROW_CHUNK; i += ARITH_LANES) {
+        UNROLL for (int u = 0; u < MOMENTS_TOGETHER; u++)
+        {
+            UNROLL for (int l = 0; l < N; l++)
+            {
+                vf d = v_load(x + u * ARITH_ROW_CHUNK + i + l * VL) - mean[u];
+                lane[u][l] = v_fma(d, d, lane[u][l]);
+            }
+        }
+    }
+    UNROLL for (int u = 0; u < MOMENTS_TOGETHER; u++)
+    {
+        UNROLL for (int step = N / 2; step > 0; step /= 2)
+        {
+            UNROLL for (int l = 0; l < step; l++) lane[u][l] += lane[u][l + step];
+        }
+        float f[VL];
+        v_store(f, lane[u][0]);
+        out[u] = (arith_moments){(float)ARITH_ROW_CHUNK, mean[u][0], fold(f, VL)};
+    }
+}
+
 static arith_moments merge_lanes(const arith_moments *x, int64_t n)
 {
     arith_moments lane[ARITH_LANES] = {{0, 0, 0}};
@@ -241,13 +275,18 @@ static arith_moments merge_lanes(const arith_moments *x, int64_t n)
 arith_moments NAME(moments)(const float *x, int64_t n, arith_moments *work)
 {
     int64_t count = 0;
-    for (int64_t i = 0; i < n; i += ARITH_ROW_CHUNK) {
+    int64_t i = 0;
+    for (; i + MOMENTS_TOGETHER * ARITH_ROW_CHUNK <= n; i += MOMENTS_TOGETHER * ARITH_ROW_CHUNK) {
+        moments_chunks(x + i, work + count);
+        count += MOMENTS_TOGETHER;
+    }
+    for (; i < n; i += ARITH_ROW_CHUNK) {
         work[count++] = chunk_moments(x + i, n - i < ARITH_ROW_CHUNK ? n - i : ARITH_ROW_CHUNK);
     }
     while (count > ARITH_ROW_CHUNK) {
         int64_t merged = 0;
-        for (int64_t i = 0; i < count; i += ARITH_ROW_CHUNK) {
-            work[merged++] = merge_lanes(work + i, count - i < ARITH_ROW_CHUNK ? count - i : ARITH_ROW_CHUNK);
+        for (int64_t b = 0; b < count; b += ARITH_ROW_CHUNK) {
+            work[merged++] = merge_lanes(work + b, count - b < ARITH_ROW_CHUNK ? count - b : ARITH_ROW_CHUNK);
         }
         count = merged;
     }

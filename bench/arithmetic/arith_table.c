@@ -12,8 +12,7 @@ void NAME(dot_rows)(int64_t n, int64_t k, const float *a, const float *b, float 
 void NAME(conv)(const arith_conv *g, const float *x, const float *packed, float *y, int64_t block, float *work, const float *zeros);
 void NAME(conv_input)(const arith_conv *g, const float *dy, const float *packed, float *dx, int64_t block, float *work,
                       const float *zeros);
-void NAME(conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw, int64_t block, float *work,
-                       const float *zeros);
+void NAME(conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw, int64_t block, float *work);
 float NAME(row_sum)(const float *x, int64_t n, int64_t chunk, int lanes, float *work);
 void NAME(column_sum)(const float *x, int64_t rows, int64_t cols, int64_t chunk, float *y, float *work);
 arith_moments NAME(moments)(const float *x, int64_t n, arith_moments *work);
