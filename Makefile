@@ -44,7 +44,7 @@ bench: setup
 	@$(BUILD)/weft bench
 
 bench-arithmetic: setup-full
-	@bench/arithmetic/run
+	@bench/arithmetic/run.sh
 
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install $(BUILD) --prefix "$(PREFIX)"
