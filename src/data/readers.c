@@ -1,0 +1,64 @@
+// The list of readers, made from file names, and the choice of one.
+#include "data/readers.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+// The names wf_reader_<NAME> are made here.
+#define WF_READER(name) extern const wf_reader wf_reader_##name;
+#include "weft_generated/reader_list.inc"
+#undef WF_READER
+
+static const wf_reader *const readers[] = {
+#define WF_READER(name) &wf_reader_##name,
+#include "weft_generated/reader_list.inc"
+#undef WF_READER
+};
+
+size_t wf_readers_count(void)
+{
+    return WF_COUNT_OF(readers);
+}
+
+const wf_reader *wf_readers_get(size_t idx)
+{
+    return idx < WF_COUNT_OF(readers) ? readers[idx] : NULL;
+}
+
+const wf_reader *wf_readers_find(const char *name)
+{
+    for (size_t i = 0; i < WF_COUNT_OF(readers); i++) {
+        if (!strcmp(readers[i]->name, name))
+            return readers[i];
+    }
+    return NULL;
+}
+
+static weft_status fail_unknown(const char *name, weft_error *err)
+{
+    const char *names[WF_COUNT_OF(readers)];
+    for (size_t i = 0; i < WF_COUNT_OF(readers); i++)
+        names[i] = readers[i]->name;
+    const char *near = wf_text_nearest(name, names, WF_COUNT_OF(readers));
+    WEFT_FAIL(err, WEFT_ERR_NAME, "data: no reader '%s'%s%s%s", name,
+              near ? ", the nearest is '" : "", near ? near : "", near ? "'" : "");
+}
+
+weft_status wf_readers_open(const char *name, const wf_reader_options *options,
+                            wf_dataset **out_dataset, weft_error *err)
+{
+    const wf_reader *reader = name ? wf_readers_find(name) : NULL;
+    *out_dataset = NULL;
+    if (name && !reader)
+        return fail_unknown(name, err);
+    for (size_t i = 0; !reader && options->path && i < WF_COUNT_OF(readers); i++) {
+        if (readers[i]->probe(options->path))
+            reader = readers[i];
+    }
+    if (!reader) {
+        WEFT_FAIL(err, WEFT_ERR_FORMAT, "data: no reader knows %s",
+                  options->path ? options->path : "it without a path");
+    }
+    return reader->open(options, out_dataset, err);
+}
