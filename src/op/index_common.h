@@ -1,0 +1,22 @@
+// What the ops with indices share: shapes around the axis, reading an index, which makes the step bad
+// when it is out of range.
+#ifndef WF_OP_INDEX_COMMON_H
+#define WF_OP_INDEX_COMMON_H
+
+#include "op/op.h"
+
+// A tensor [outer.., size, inner..] seen around attribute 0, the axis.
+typedef struct wf_index_walk {
+    int64_t outer, size, inner;
+    int64_t n_idx;
+} wf_index_walk;
+
+// Dtype of the indices and range of the axis. x, idx: which inputs they are.
+weft_status wf_infer_index(const wf_node_info *info, size_t x, size_t idx, weft_error *err);
+wf_index_walk wf_index_walk_make(const weft_type *x, int64_t axis, const wf_tensor *idx);
+// Index j in [0, size), a negative one counted from the end; -1, and a bad step, out of range.
+int64_t wf_index_get(wf_eval *q, const wf_index_walk *w, const wf_tensor *idx, int64_t j);
+// Moves the result and as much again, and reads the indices.
+wf_cost wf_cost_index(const wf_node_info *info);
+
+#endif
