@@ -216,19 +216,24 @@ WF_FN wf_f32 wf_fma_soft(wf_f32 a, wf_f32 b, wf_f32 c) {
   const double s = p + d;
   const double v = s - p;
   const double t = (p - (s - v)) + (d - v);
+  // 1.0 if anything was lost; false for NaN: an infinite s, whose "error" is NaN, stays what it is. As a double, because
+  // SSE2 has no selection of 64-bit integers by a comparison of doubles, and the loop would stay scalar.
+  const double mark = t > 0.0 ? 1.0 : t < 0.0 ? 1.0 : 0.0;
 #if defined(WF_DIALECT_OPENCL)
   wf_u64 bits = as_ulong(s);
   const wf_u64 low = as_ulong(t);
+  const wf_u64 lost = as_ulong(mark) >> 61;
 #elif defined(WF_DIALECT_CUDA)
   wf_u64 bits = (wf_u64)__double_as_longlong(s);
   const wf_u64 low = (wf_u64)__double_as_longlong(t);
+  const wf_u64 lost = (wf_u64)__double_as_longlong(mark) >> 61;
 #else
-  wf_u64 bits, low;
+  wf_u64 bits, low, lost;
   __builtin_memcpy(&bits, &s, sizeof bits);
   __builtin_memcpy(&low, &t, sizeof low);
+  __builtin_memcpy(&lost, &mark, sizeof lost);
+  lost >>= 61;
 #endif
-  // False for NaN: an infinite s, whose "error" is NaN, stays what it is.
-  const wf_u64 lost = (wf_u64)((t > 0.0) | (t < 0.0));
   const wf_u64 beyond = lost & ((bits ^ low) >> 63); // s was rounded away from zero
   bits = (bits - beyond) | lost;
 #if defined(WF_DIALECT_OPENCL)

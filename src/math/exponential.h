@@ -33,21 +33,21 @@ WF_FN wf_exp_parts wf_exp_reduce(wf_f32 hi, wf_f32 lo) {
   wf_exp_parts out;
   const wf_f32 t = WF_FMA(hi, WF_LOG2E, WF_ROUND_BIAS);
   const wf_f32 n = t - WF_ROUND_BIAS;
-  const wf_f32 main = WF_FMA(n, -WF_LN2_HI, hi); // exact
+  const wf_f32 lead = WF_FMA(n, -WF_LN2_HI, hi); // exact
   const wf_f32 rest = WF_FMA(n, -WF_LN2_LO, lo);
-  const wf_f32 r = main + rest;
+  const wf_f32 r = lead + rest;
   out.n = (wf_i32)(wf_as_u32(t) - wf_as_u32(WF_ROUND_BIAS));
-  // r enters the leading term unrounded, as main + rest.
-  out.p = main + WF_FMA(r * r, wf_exp_poly(r), rest);
+  // r enters the leading term unrounded, as lead + rest.
+  out.p = lead + WF_FMA(r * r, wf_exp_poly(r), rest);
   return out;
 }
 
 // 2^n as a product of two floats, so that a subnormal result is rounded when it is stored and no factor overflows.
 WF_FN wf_pair wf_pow2_split(wf_i32 n) {
   wf_pair s;
-  const wf_i32 half = n >> 1;
-  s.hi = wf_as_f32(((wf_u32)half << 23) + 0x3f800000u);
-  s.lo = wf_as_f32(((wf_u32)(n - half) << 23) + 0x3f800000u);
+  const wf_i32 first = n >> 1;
+  s.hi = wf_as_f32(((wf_u32)first << 23) + 0x3f800000u);
+  s.lo = wf_as_f32(((wf_u32)(n - first) << 23) + 0x3f800000u);
   return s;
 }
 

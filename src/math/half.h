@@ -28,9 +28,9 @@ WF_FN wf_u16 wf_f32_to_f16(wf_f32 x) {
   const wf_u32 drop = far > 31u ? 31u : far;
   const wf_u32 sig = (mag & 0x007fffffu) | 0x00800000u;
   const wf_u32 kept = sig >> drop;
-  const wf_u32 half = 1u << (drop - 1u);
+  const wf_u32 middle = 1u << (drop - 1u);
   const wf_u32 rest = sig & ((1u << drop) - 1u);
-  const wf_u32 sub = kept + (wf_u32)((rest > half) | ((rest == half) & (kept & 1u)));
+  const wf_u32 sub = kept + (wf_u32)((rest > middle) | ((rest == middle) & (kept & 1u)));
   wf_u32 r = mag < 0x38800000u ? sub : normal; // 2^-14
   r = mag >= 0x477ff000u ? 0x7c00u : r;        // 65520, the midpoint above the largest
   r = mag > 0x7f800000u ? 0x7e00u : r | sign;

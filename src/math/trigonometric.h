@@ -19,15 +19,29 @@ typedef struct {
 #define WF_HALF_PI_HI 0x1.921fb6p+0f
 #define WF_HALF_PI_LO -0x1.777a5cp-25f
 
-// Word i of 2/pi, i = 0 .. 7, after 32 zero bits; by selection, because a table would need a gather.
-WF_FN wf_u32 wf_two_over_pi(wf_u32 i) {
-  wf_u32 w = i == 1u ? 0xa2f9836eu : 0u;
-  w = i == 2u ? 0x4e441529u : w;
-  w = i == 3u ? 0xfc2757d1u : w;
-  w = i == 4u ? 0xf534ddc0u : w;
-  w = i == 5u ? 0xdb629599u : w;
-  w = i == 6u ? 0x3c439041u : w;
-  return i == 7u ? 0xfe5163abu : w;
+// Words word .. word + 3 of 2/pi, word = 0 .. 4, after 32 zero bits. By halving selections: a table would need a gather, and
+// gcc turns a chain of comparisons into a table.
+typedef struct {
+  wf_u32 w0, w1, w2, w3;
+} wf_two_over_pi_bits;
+
+WF_FN wf_two_over_pi_bits wf_two_over_pi(wf_u32 word) {
+  wf_two_over_pi_bits out;
+  const wf_u32 four = (word & 4u) != 0u, two = (word & 2u) != 0u, one = (word & 1u) != 0u;
+  const wf_u32 a0 = four ? 0xf534ddc0u : 0u;
+  const wf_u32 a1 = four ? 0xdb629599u : 0xa2f9836eu;
+  const wf_u32 a2 = four ? 0x3c439041u : 0x4e441529u;
+  const wf_u32 a3 = four ? 0xfe5163abu : 0xfc2757d1u;
+  const wf_u32 b0 = two ? a2 : a0;
+  const wf_u32 b1 = two ? a3 : a1;
+  const wf_u32 b2 = two ? 0xf534ddc0u : a2; // four and two are never both set
+  const wf_u32 b3 = two ? 0xdb629599u : a3;
+  const wf_u32 b4 = two ? 0x3c439041u : 0xf534ddc0u;
+  out.w0 = one ? b1 : b0;
+  out.w1 = one ? b2 : b1;
+  out.w2 = one ? b3 : b2;
+  out.w3 = one ? b4 : b3;
+  return out;
 }
 
 // Signed sixty-two-bit fraction of quarter turns, hi:lo in [-2^61, 2^61), as an angle.
@@ -59,13 +73,10 @@ WF_FN wf_angle wf_angle_reduce(wf_f32 x) {
   const wf_u32 start = e < 126u ? 6u : e - 120u;
   const wf_u32 word = start >> 5;
   const wf_u32 shift = start & 31u;
-  const wf_u32 t0 = wf_two_over_pi(word);
-  const wf_u32 t1 = wf_two_over_pi(word + 1u);
-  const wf_u32 t2 = wf_two_over_pi(word + 2u);
-  const wf_u32 t3 = wf_two_over_pi(word + 3u);
-  const wf_u32 w0 = (t0 << shift) | ((t1 >> 1) >> (31u - shift));
-  const wf_u32 w1 = (t1 << shift) | ((t2 >> 1) >> (31u - shift));
-  const wf_u32 w2 = (t2 << shift) | ((t3 >> 1) >> (31u - shift));
+  const wf_two_over_pi_bits t = wf_two_over_pi(word);
+  const wf_u32 w0 = (t.w0 << shift) | ((t.w1 >> 1) >> (31u - shift));
+  const wf_u32 w1 = (t.w1 << shift) | ((t.w2 >> 1) >> (31u - shift));
+  const wf_u32 w2 = (t.w2 << shift) | ((t.w3 >> 1) >> (31u - shift));
   // The top 64 of the low 96 bits of m * (w0:w1:w2): quarter turns mod 4, 62 bits after the point.
   const wf_u64 p2 = (wf_u64)m * w2;
   const wf_u64 p1 = (wf_u64)m * w1 + (p2 >> 32);
