@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$1"
 code=0
 
-if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+if [ "$(git rev-parse --show-toplevel 2>/dev/null || true)" = "$(pwd -P)" ]; then
     files=$(git ls-files --cached --others --exclude-standard | while read -r f; do [ ! -f "$f" ] || echo "$f"; done)
 else
     files=$(find . -path ./build -prune -o -type f -print | sed 's|^\./||')
