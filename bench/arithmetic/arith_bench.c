@@ -469,6 +469,7 @@ void arith_bench(const arith_kernels *const *list, int n)
     int64_t size = 1 << 25; // 128 MiB: beyond L2; a shared L3 may still hold it
     float *x = arith_floats(size), *work = arith_floats(size / 16);
     arith_random(x, size, 5);
+    printf("\ntimes are processor time of one thread: median and quartiles of interleaved rounds\n");
     printf("\nerrors by constant (numbers of one sign)\n");
     print_block_errors(4096);
     print_block_errors(16384);

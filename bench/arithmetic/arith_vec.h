@@ -58,11 +58,11 @@ ARITH_INLINE vf v_set(float x)
     return (vf){x, x, x, x};
 }
 
-// fma without the instruction: the product of two floats is exact in double; the sum is rounded to odd in double (TwoSum gives
-// the error, and an even last bit then moves one step towards it), so the final rounding to float rounds once.
-ARITH_INLINE vf v_fma(vf a, vf b, vf c)
+// fma without the instruction. The product of two floats is exact in double, and p + c rounded to double rounds to the right float
+// except where it lies exactly between two floats though the true sum does not, or where the float is subnormal and has fewer bits.
+// Those lanes are done again with the sum rounded to odd: TwoSum gives its error, and an even last bit moves one step towards it.
+static __attribute__((noinline)) void fma_odd(const float *a, const float *b, const float *c, float *out)
 {
-    vf out;
     for (int i = 0; i < VL; i++) {
         double p = (double)a[i] * (double)b[i];
         double x = (double)c[i];
@@ -77,6 +77,35 @@ ARITH_INLINE vf v_fma(vf a, vf b, vf c)
         bits += is_even_inexact * (2u * up - 1u);
         memcpy(&s, &bits, sizeof s);
         out[i] = (float)s;
+    }
+}
+
+typedef float v2f __attribute__((vector_size(8)));
+typedef double v2d __attribute__((vector_size(16)));
+typedef int64_t v2l __attribute__((vector_size(16)));
+
+// Two lanes; sets `doubt` where the short way may be wrong.
+ARITH_INLINE v2f fma_2(v2f a, v2f b, v2f c, v2l *doubt)
+{
+    v2d s = __builtin_convertvector(a, v2d) * __builtin_convertvector(b, v2d) + __builtin_convertvector(c, v2d);
+    v2d size = (v2d)((v2l)s & 0x7fffffffffffffff);
+    *doubt |= (((v2l)s & 0x1fffffff) == 0x10000000) | ((size < 0x1p-126) & (size > 0.0));
+    return __builtin_convertvector(s, v2f);
+}
+
+ARITH_INLINE vf v_fma(vf a, vf b, vf c)
+{
+    v2l doubt = {0, 0};
+    v2f low = fma_2((v2f){a[0], a[1]}, (v2f){b[0], b[1]}, (v2f){c[0], c[1]}, &doubt);
+    v2f high = fma_2((v2f){a[2], a[3]}, (v2f){b[2], b[3]}, (v2f){c[2], c[3]}, &doubt);
+    vf out = {low[0], low[1], high[0], high[1]};
+    if (__builtin_expect((doubt[0] | doubt[1]) != 0, 0)) {
+        float fa[VL], fb[VL], fc[VL], fo[VL];
+        memcpy(fa, &a, sizeof a);
+        memcpy(fb, &b, sizeof b);
+        memcpy(fc, &c, sizeof c);
+        fma_odd(fa, fb, fc, fo);
+        memcpy(&out, fo, sizeof out);
     }
     return out;
 }
