@@ -199,7 +199,7 @@ static void opencl_gives_the_same_bits(void **state)
     const char *own = config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
                                                                    : "-cl-std=CL1.2 -DWF_SOFT_DIV_SQRT";
     const char *options[] = {own, "-cl-std=CL1.2 -DWF_SOFT_DIV_SQRT -DWF_SOFT_FMA"};
-    const size_t n = (size_t)1 << (wf_test_is_full() ? 22 : 17);
+    const size_t n = (size_t)1 << (wf_test_is_full() ? 22 : 16);
     wf_f32 *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y), *out = malloc(n * sizeof *out);
     assert_true(x != NULL && y != NULL && out != NULL);
     for (size_t i = 0; i < n; i++) {
