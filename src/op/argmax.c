@@ -1,4 +1,5 @@
 // y = the index of the greatest along one axis: the lowest of equals (-0 equals +0); NaN is greatest.
+#include "op/inst.h"
 #include "op/reduce.h"
 
 static const wf_attr_spec attrs[] = {{"axes", WF_ATTR_INTS}};
@@ -43,6 +44,13 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void lower(const wf_node_info *info, wf_inst *out)
+{
+    (void)info;
+    out->kind = WF_INST_REDUCE;
+    out->reduce = WF_REDUCE_ARGMAX;
+}
+
 const wf_op wf_op_argmax = {
     .name = "argmax",
     .n_inputs = 1,
@@ -52,6 +60,7 @@ const wf_op wf_op_argmax = {
     .attrs = attrs,
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
+    .lower = lower,
     .eval = eval,
     .cost = wf_cost_reduce,
 };

@@ -53,6 +53,17 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out)
+{
+    (void)info;
+    out->offset = in->offset;
+    for (int32_t i = 0; i < out->ndim; i++) {
+        const int32_t own = i - (out->ndim - in->ndim);
+        out->strides[i] = own >= 0 && in->dims[own] == out->dims[i] ? in->strides[own] : 0;
+    }
+    return true;
+}
+
 const wf_op wf_op_broadcast = {
     .name = "broadcast",
     .n_inputs = 1,
@@ -63,6 +74,7 @@ const wf_op wf_op_broadcast = {
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
     .grad = grad,
+    .view = view,
     .eval = eval,
     .cost = wf_cost_none,
 };

@@ -4,6 +4,7 @@
 
 #include "math/half.h"
 #include "op/build.h"
+#include "op/inst.h"
 #include "op/tensor.h"
 
 enum { ATTR_DTYPE };
@@ -91,6 +92,12 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void lower(const wf_node_info *info, wf_inst *out)
+{
+    (void)info;
+    out->kind = WF_INST_CAST;
+}
+
 const wf_op wf_op_cast = {
     .name = "cast",
     .n_inputs = 1,
@@ -100,6 +107,7 @@ const wf_op wf_op_cast = {
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
     .grad = grad,
+    .lower = lower,
     .eval = eval,
     .cost = wf_cost_move,
 };

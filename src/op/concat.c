@@ -59,6 +59,17 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void place(const wf_node_info *info, size_t input, int64_t out_start[WEFT_MAX_DIM])
+{
+    const int64_t axis = info->attrs[ATTR_AXIS].u.i;
+    for (int32_t i = 0; i < info->out[0].ndim; i++) {
+        out_start[i] = 0;
+    }
+    for (size_t i = 0; i < input; i++) {
+        out_start[axis] += info->in[i].dims[axis];
+    }
+}
+
 const wf_op wf_op_concat = {
     .name = "concat",
     .n_inputs = 1,
@@ -69,6 +80,7 @@ const wf_op wf_op_concat = {
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
     .grad = grad,
+    .place = place,
     .eval = eval,
     .cost = wf_cost_move,
 };

@@ -1,4 +1,5 @@
 // y[.., i, ..] = i along one axis.
+#include "op/inst.h"
 #include "op/source.h"
 
 enum { ATTR_DTYPE, ATTR_DIMS, ATTR_AXIS };
@@ -48,6 +49,12 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void lower(const wf_node_info *info, wf_inst *out)
+{
+    out->kind = WF_INST_IOTA;
+    out->axis = (int32_t)info->attrs[ATTR_AXIS].u.i;
+}
+
 const wf_op wf_op_iota = {
     .name = "iota",
     .n_outputs = 1,
@@ -55,6 +62,7 @@ const wf_op wf_op_iota = {
     .attrs = attrs,
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
+    .lower = lower,
     .eval = eval,
     .cost = wf_cost_move,
 };

@@ -1,6 +1,7 @@
 // mean and biased variance over axes, in one op: two passes inside a chunk, chunks merged by Chan's
 // formula in the tree of the sums (doc/arithmetic.md, Sums).
 #include "math/sum.h"
+#include "op/inst.h"
 #include "op/reduce.h"
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
@@ -73,6 +74,13 @@ static wf_cost cost(const wf_node_info *info)
     return all;
 }
 
+static void lower(const wf_node_info *info, wf_inst *out)
+{
+    (void)info;
+    out->kind = WF_INST_REDUCE;
+    out->reduce = WF_REDUCE_MOMENTS;
+}
+
 const wf_op wf_op_moments = {
     .name = "moments",
     .n_inputs = 1,
@@ -82,6 +90,7 @@ const wf_op wf_op_moments = {
     .n_attrs = 2,
     .infer = infer,
     .grad = grad,
+    .lower = lower,
     .eval = eval,
     .eval_truth = eval_truth,
     .cost = cost,

@@ -1,5 +1,6 @@
 // y = x with `before` and `after` elements of one value around each axis.
 #include "op/build.h"
+#include "op/inst.h"
 #include "op/tensor.h"
 
 enum { ATTR_BEFORE, ATTR_AFTER, ATTR_VALUE };
@@ -57,6 +58,22 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void place(const wf_node_info *info, size_t input, int64_t out_start[WEFT_MAX_DIM])
+{
+    (void)input;
+    for (int32_t i = 0; i < info->out[0].ndim; i++) {
+        out_start[i] = info->attrs[ATTR_BEFORE].u.ints[i];
+    }
+}
+
+static void fill(const wf_node_info *info, wf_inst *out)
+{
+    out->kind = WF_INST_CONST;
+    out->dtype = info->out[0].dtype;
+    out->bits = 0;
+    (void)wf_scalar_encode(out->dtype, info->attrs[ATTR_VALUE].u.f, &out->bits);
+}
+
 const wf_op wf_op_pad = {
     .name = "pad",
     .n_inputs = 1,
@@ -66,6 +83,8 @@ const wf_op wf_op_pad = {
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
     .grad = grad,
+    .place = place,
+    .fill = fill,
     .eval = eval,
     .cost = wf_cost_move,
 };

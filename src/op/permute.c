@@ -52,6 +52,15 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out)
+{
+    out->offset = in->offset;
+    for (int32_t i = 0; i < out->ndim; i++) {
+        out->strides[i] = in->strides[info->attrs[ATTR_ORDER].u.ints[i]];
+    }
+    return true;
+}
+
 const wf_op wf_op_permute = {
     .name = "permute",
     .n_inputs = 1,
@@ -62,6 +71,7 @@ const wf_op wf_op_permute = {
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
     .grad = grad,
+    .view = view,
     .eval = eval,
     .cost = wf_cost_none,
 };

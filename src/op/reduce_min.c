@@ -1,5 +1,6 @@
 // y = the least over axes: NaN wins, then -0 < +0. Associative, so any order gives these bits.
 #include "math/compare.h"
+#include "op/inst.h"
 #include "op/reduce.h"
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
@@ -61,6 +62,13 @@ static weft_status eval_truth(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void lower(const wf_node_info *info, wf_inst *out)
+{
+    (void)info;
+    out->kind = WF_INST_REDUCE;
+    out->reduce = WF_REDUCE_MIN;
+}
+
 const wf_op wf_op_reduce_min = {
     .name = "reduce_min",
     .n_inputs = 1,
@@ -70,6 +78,7 @@ const wf_op wf_op_reduce_min = {
     .n_attrs = 1,
     .infer = infer,
     .grad = wf_grad_reduce_extreme,
+    .lower = lower,
     .eval = eval,
     .eval_truth = eval_truth,
     .cost = wf_cost_reduce,

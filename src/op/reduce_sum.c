@@ -1,5 +1,6 @@
 // y = the sum over axes, in the fixed shapes of doc/arithmetic.md (Sums): the rule is an attribute.
 #include "math/sum.h"
+#include "op/inst.h"
 #include "op/reduce.h"
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
@@ -65,6 +66,13 @@ static weft_status eval_truth(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void lower(const wf_node_info *info, wf_inst *out)
+{
+    (void)info;
+    out->kind = WF_INST_REDUCE;
+    out->reduce = WF_REDUCE_SUM;
+}
+
 const wf_op wf_op_reduce_sum = {
     .name = "reduce_sum",
     .n_inputs = 1,
@@ -74,6 +82,7 @@ const wf_op wf_op_reduce_sum = {
     .n_attrs = 2,
     .infer = infer,
     .grad = grad,
+    .lower = lower,
     .eval = eval,
     .eval_truth = eval_truth,
     .cost = wf_cost_reduce,

@@ -33,6 +33,50 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+// Axes are taken from both sides in runs of equal count. A run of x's axes that lies in one line of
+// memory is cut into the run of new axes; one that does not has no strides: false.
+static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out)
+{
+    wf_strided x = {0}; // in without its axes of size 1, which have no say
+    (void)info;
+    for (int32_t i = 0; i < in->ndim; i++) {
+        if (in->dims[i] != 1) {
+            x.dims[x.ndim] = in->dims[i];
+            x.strides[x.ndim++] = in->strides[i];
+        }
+    }
+    out->offset = in->offset;
+    if (wf_type_count(&info->out[0]) == 0) {
+        wf_dims_strides(&info->out[0], out->strides); // no element is ever reached
+        return true;
+    }
+    int32_t old = x.ndim - 1, new = out->ndim - 1;
+    while (old >= 0) {
+        int64_t old_count = x.dims[old], new_count = out->dims[new], stride = x.strides[old];
+        const int32_t old_last = old;
+        out->strides[new] = stride;
+        while (old_count != new_count) {
+            if (new_count < old_count) {
+                new--;
+                out->strides[new] = stride * new_count;
+                new_count *= out->dims[new];
+            } else {
+                old--;
+                if (x.strides[old] != x.strides[old_last] * old_count) {
+                    return false;
+                }
+                old_count *= x.dims[old];
+            }
+        }
+        old--;
+        new--;
+    }
+    for (; new >= 0; new--) {
+        out->strides[new] = 1; // of size 1
+    }
+    return true;
+}
+
 const wf_op wf_op_reshape = {
     .name = "reshape",
     .n_inputs = 1,
@@ -43,6 +87,7 @@ const wf_op wf_op_reshape = {
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
     .grad = grad,
+    .view = view,
     .eval = eval,
     .cost = wf_cost_none,
 };

@@ -3,6 +3,7 @@
 
 #include "op/build.h"
 #include "op/elementwise.h"
+#include "op/inst.h"
 #include "op/tensor.h"
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
@@ -45,6 +46,12 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void lower(const wf_node_info *info, wf_inst *out)
+{
+    (void)info;
+    out->kind = WF_INST_SELECT;
+}
+
 const wf_op wf_op_select = {
     .name = "select",
     .n_inputs = 3,
@@ -52,6 +59,7 @@ const wf_op wf_op_select = {
     .task = WF_TASK_MAP,
     .infer = infer,
     .grad = grad,
+    .lower = lower,
     .eval = eval,
     .cost = wf_cost_move,
 };

@@ -90,6 +90,16 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out)
+{
+    out->offset = in->offset;
+    for (int32_t i = 0; i < out->ndim; i++) {
+        out->offset += info->attrs[ATTR_START].u.ints[i] * in->strides[i];
+        out->strides[i] = in->strides[i] * info->attrs[ATTR_STEP].u.ints[i];
+    }
+    return true;
+}
+
 const wf_op wf_op_slice = {
     .name = "slice",
     .n_inputs = 1,
@@ -100,6 +110,7 @@ const wf_op wf_op_slice = {
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
     .grad = grad,
+    .view = view,
     .eval = eval,
     .cost = wf_cost_none,
 };

@@ -17,6 +17,13 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out)
+{
+    (void)info;
+    *out = *in;
+    return true;
+}
+
 const wf_op wf_op_stop_gradient = {
     .name = "stop_gradient",
     .n_inputs = 1,
@@ -24,6 +31,7 @@ const wf_op wf_op_stop_gradient = {
     .flags = WF_OP_VIEW | WF_OP_ZERO_GRADIENT,
     .task = WF_TASK_NONE,
     .infer = infer,
+    .view = view,
     .eval = eval,
     .cost = wf_cost_none,
 };
