@@ -5,6 +5,13 @@
 //     const unsigned long wf_n_tests_<stem> = WF_N_TESTS(wf_tests_<stem>);
 // and is found by its name. Strings given to the compiler: WEFT_SOURCE_DIR (the tree), WEFT_BINARY (the
 // command weft), WEFT_BUILD_DIR, WEFT_TEST_TMP (a folder to write in).
+//
+// A line "// labels: ..." among the first ten of the file says where it runs besides `make check`:
+//     full        only in make check-full       exhaustive  only in make check-exhaustive
+//     sweep       in make check, and again in check-full with wf_test_is_full() true
+//     oclgrind    also under Oclgrind, which must have nothing to say (sizes <= 64: it is slow)
+//     valgrind    also under valgrind           opencl      uses an OpenCL driver: not under TSan
+//     noasan, notsan  not under that sanitizer, with the reason beside the line
 #ifndef WF_TEST_H
 #define WF_TEST_H
 
