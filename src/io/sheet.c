@@ -95,7 +95,7 @@ static weft_status check_cells(const wf_sheet_cell *cells, int32_t n_cells, int3
 weft_status wf_sheet_draw(const wf_allocator *a, const wf_sheet_cell *cells, int32_t n_cells,
                           int32_t n_columns, wf_image *out_image, weft_error *err)
 {
-    int32_t side;
+    int32_t side = 1;
     memset(out_image, 0, sizeof *out_image);
     WEFT_TRY(check_cells(cells, n_cells, n_columns, &side, err));
     int32_t scale = (PICTURE_SIDE_MIN + side - 1) / side;

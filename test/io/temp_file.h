@@ -1,0 +1,31 @@
+// Files of tests: places in the test folder, and bytes put into them.
+#ifndef WF_TEST_TEMP_FILE_H
+#define WF_TEST_TEMP_FILE_H
+
+#include "wf_test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+
+#define TEMP(name) WEFT_TEST_TMP "/" name
+
+static inline void temp_write(const char *path, const void *data, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, size, f), size);
+    assert_int_equal(fclose(f), 0);
+}
+
+// Compares status and the whole message.
+#define assert_fails(expr, status, text)                                                           \
+    do {                                                                                           \
+        weft_error fails_err = {0};                                                                \
+        weft_error *err = &fails_err;                                                              \
+        assert_int_equal(expr, status);                                                            \
+        assert_string_equal(fails_err.message, text);                                              \
+    } while (0)
+
+#endif
