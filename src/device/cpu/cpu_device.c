@@ -1,0 +1,287 @@
+// The cpu device: the driver's entries. Tasks are lowered once; a run calls their phases one after
+// another on the pool and returns when the last is done. Nothing allocates while a program runs.
+#include "device/cpu/cpu_lower.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "device/cpu/cpu_fenv.h"
+
+// A process may ask for more threads than processors; beyond this it is a mistake.
+#define MAX_THREADS 1024
+
+// Buffers start on a page, so that a large one may get huge pages and none shares a line.
+#define BUFFER_ALIGN ((size_t)4096)
+
+static wf_cpu_device *get_device(weft_device *dev) { return (wf_cpu_device *)dev; }
+
+static uint64_t memory_bytes(void)
+{
+    const long n_pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    return n_pages > 0 && page_bytes > 0 ? (uint64_t)n_pages * (uint64_t)page_bytes : 0;
+}
+
+static void enumerate(weft_context *ctx, void (*found)(void *user, const weft_device_info *info),
+                      void *user)
+{
+    weft_device_info info = {.id = "cpu", .kind = WEFT_DEVICE_CPU, .usable = true};
+    (void)ctx;
+    (void)wf_cpu_isa_processor(info.name, sizeof info.name);
+    info.exact = WEFT_EXACT_NATIVE;
+    info.memory_bytes = memory_bytes();
+    info.compute_units = (uint32_t)wf_thread_n_processors();
+    const uint32_t isas = wf_cpu_isa_detect(WF_CPU_ISA_ALL);
+    if (isas == 1 && strcmp(wf_cpu_isa_at(0)->name, "scalar") == 0) {
+        info.exact = WEFT_EXACT_EMULATED;
+        (void)snprintf(info.reason, sizeof info.reason, "no fma instruction: fma in software, slow");
+    }
+    found(user, &info);
+}
+
+static weft_status open_device(weft_context *ctx, const char *selector,
+                               const weft_device_options *options, weft_device **out_device,
+                               weft_error *err)
+{
+    wf_cpu_device *dev = NULL;
+    const wf_cpu_kernels *kernels;
+    *out_device = NULL;
+    if (selector && selector[0]) {
+        WEFT_FAIL(err, WEFT_ERR_NAME, "cpu: there is one cpu device, '%s' names another, expected "
+                  "'cpu'", selector);
+    }
+    WEFT_TRY(wf_cpu_isa_choose(options->isa, &kernels, err));
+    const uint32_t n_processors = (uint32_t)wf_thread_n_processors();
+    const uint32_t n_threads = options->n_threads ? options->n_threads : n_processors;
+    if (n_threads > MAX_THREADS) {
+        WEFT_FAIL(err, WEFT_ERR_ATTR, "cpu: %u threads asked for, expected at most %d", n_threads,
+                  MAX_THREADS);
+    }
+    WEFT_TRY(wf_alloc(&ctx->allocator, 1, sizeof *dev, &dev, err));
+    weft_status status = wf_cpu_pool_create(&ctx->allocator, n_threads, n_threads <= n_processors,
+                                            &dev->pool, err);
+    if (status != WEFT_OK) {
+        wf_free(&ctx->allocator, dev);
+        return status;
+    }
+    dev->kernels = kernels;
+    dev->base.driver = &wf_driver_cpu;
+    dev->base.context = ctx;
+    dev->base.arithmetic = options->arithmetic;
+    dev->base.caps = (wf_device_caps){
+        .fuse = true,
+        .channels_last = true,
+        .max_buffer_bytes = PTRDIFF_MAX,
+        .n_threads = n_threads,
+        .isa = kernels->name,
+    };
+    for (int d = 1; d < WEFT_N_DTYPES; d++)
+        dev->base.caps.elem_bytes[d] = weft_dtype_size((weft_dtype)d);
+    (void)snprintf(dev->base.id, sizeof dev->base.id, "cpu");
+    (void)wf_cpu_isa_processor(dev->base.name, sizeof dev->base.name);
+    *out_device = &dev->base;
+    return WEFT_OK;
+}
+
+static void close_device(weft_device *base)
+{
+    if (!base)
+        return;
+    wf_cpu_device *dev = get_device(base);
+    wf_cpu_pool_destroy(dev->pool);
+    wf_free(&base->context->allocator, dev);
+}
+
+static weft_status buffer_create(weft_device *dev, size_t size_bytes, wf_device_buffer **out,
+                                 weft_error *err)
+{
+    wf_device_buffer *buffer = NULL;
+    *out = NULL;
+    WEFT_TRY(wf_alloc(&dev->context->allocator, 1, sizeof *buffer, &buffer, err));
+    const weft_status status = wf_aligned_alloc(size_bytes, BUFFER_ALIGN, &buffer->data, err);
+    if (status != WEFT_OK) {
+        wf_free(&dev->context->allocator, buffer);
+        return status;
+    }
+    // Also the first touch of each page: a run meets no page fault.
+    memset(buffer->data, 0, size_bytes);
+    buffer->size_bytes = size_bytes;
+    dev->buffer_bytes += size_bytes;
+    if (dev->buffer_bytes > dev->peak_buffer_bytes)
+        dev->peak_buffer_bytes = dev->buffer_bytes;
+    *out = buffer;
+    return WEFT_OK;
+}
+
+static void buffer_destroy(weft_device *dev, wf_device_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    dev->buffer_bytes -= buffer->size_bytes;
+    wf_aligned_free(buffer->data);
+    wf_free(&dev->context->allocator, buffer);
+}
+
+// Runs are over when they return, so copies have nothing to wait for.
+static weft_status check_range(const wf_device_buffer *buffer, size_t offset_bytes,
+                               size_t size_bytes, weft_error *err)
+{
+    WEFT_REQUIRE(err,
+                 offset_bytes <= buffer->size_bytes &&
+                     size_bytes <= buffer->size_bytes - offset_bytes,
+                 "cpu: copy of %zu bytes at %zu is outside a buffer of %zu bytes", size_bytes,
+                 offset_bytes, buffer->size_bytes);
+    return WEFT_OK;
+}
+
+static weft_status buffer_write(weft_device *dev, wf_device_buffer *dst, size_t offset_bytes,
+                                const void *src, size_t size_bytes, weft_error *err)
+{
+    (void)dev;
+    WEFT_TRY(check_range(dst, offset_bytes, size_bytes, err));
+    if (size_bytes)
+        memcpy(dst->data + offset_bytes, src, size_bytes);
+    return WEFT_OK;
+}
+
+static weft_status buffer_read(weft_device *dev, wf_device_buffer *src, size_t offset_bytes,
+                               void *dst, size_t size_bytes, weft_error *err)
+{
+    (void)dev;
+    WEFT_TRY(check_range(src, offset_bytes, size_bytes, err));
+    if (size_bytes)
+        memcpy(dst, src->data + offset_bytes, size_bytes);
+    return WEFT_OK;
+}
+
+static weft_status buffer_copy(weft_device *dev, wf_device_buffer *src, size_t src_offset_bytes,
+                               wf_device_buffer *dst, size_t dst_offset_bytes, size_t size_bytes,
+                               weft_error *err)
+{
+    (void)dev;
+    WEFT_TRY(check_range(src, src_offset_bytes, size_bytes, err));
+    WEFT_TRY(check_range(dst, dst_offset_bytes, size_bytes, err));
+    if (size_bytes)
+        memmove(dst->data + dst_offset_bytes, src->data + src_offset_bytes, size_bytes);
+    return WEFT_OK;
+}
+
+static size_t task_workspace(weft_device *dev, const wf_task *task)
+{
+    return wf_cpu_task_workspace(get_device(dev), task);
+}
+
+static void program_destroy(weft_device *dev, wf_device_program *program)
+{
+    if (!program)
+        return;
+    const wf_allocator allocator = dev->context->allocator;
+    wf_arena_deinit(&program->memory);
+    wf_free(&allocator, program->phases);
+    wf_free(&allocator, program->tasks);
+    wf_free(&allocator, program);
+}
+
+static weft_status program_create(weft_device *base, const wf_plan *plan,
+                                  const wf_program_memory *memory, wf_device_program **out,
+                                  weft_error *err)
+{
+    wf_cpu_device *dev = get_device(base);
+    const wf_allocator *a = &base->context->allocator;
+    weft_status status = WEFT_OK;
+    wf_device_program *program = NULL;
+    *out = NULL;
+    WEFT_TRY(wf_alloc(a, 1, sizeof *program, &program, err));
+    wf_arena_init(&program->memory, a);
+    atomic_init(&program->status, WF_STATUS_GOOD);
+    WEFT_TRY_GOTO(wf_alloc(a, plan->n_tasks, sizeof *program->tasks, &program->tasks, err));
+    program->n_tasks = plan->n_tasks;
+    for (size_t i = 0; i < plan->n_tasks; i++) {
+        wf_cpu_lower q = {.kernels = dev->kernels,
+                          .plan = plan,
+                          .memory = memory,
+                          .task = &plan->tasks[i],
+                          .task_idx = (uint32_t)i,
+                          .allocator = *a,
+                          .status = &program->status,
+                          .failure = &program->failure,
+                          .program = program};
+        const size_t first = program->n_phases;
+        WEFT_TRY_GOTO(wf_cpu_lower_task(&q, err));
+        program->tasks[i] =
+            (wf_cpu_task){first, program->n_phases - first, plan->tasks[i].is_gated};
+    }
+    WEFT_TRY_GOTO(wf_cpu_pool_reserve(dev->pool, program->scratch_bytes, err));
+    *out = program;
+    return WEFT_OK;
+fail:
+    program_destroy(base, program);
+    return status;
+}
+
+static weft_status enqueue(weft_device *base, wf_device_program *program, size_t first, size_t n,
+                           weft_error *err)
+{
+    wf_cpu_pool *pool = get_device(base)->pool;
+    WEFT_REQUIRE(err, first <= program->n_tasks && n <= program->n_tasks - first,
+                 "cpu: tasks %zu to %zu were asked for, the program has %zu", first, first + n,
+                 program->n_tasks);
+    if (first == 0)
+        atomic_store(&program->status, WF_STATUS_GOOD);
+    program->failure.code = WEFT_OK;
+    const uint64_t mode = wf_cpu_fenv_get();
+    wf_cpu_fenv_set();
+    for (size_t i = first; i < first + n; i++) {
+        const wf_cpu_task *task = &program->tasks[i];
+        if (task->is_gated && atomic_load(&program->status) != WF_STATUS_GOOD)
+            continue;
+        for (size_t k = 0; k < task->n_phases && program->failure.code == WEFT_OK; k++) {
+            const wf_cpu_phase *phase = &program->phases[task->first_phase + k];
+            wf_cpu_pool_run(pool, phase->run, phase->params, phase->n_items);
+        }
+    }
+    wf_cpu_fenv_restore(mode);
+    if (program->failure.code != WEFT_OK && err)
+        *err = program->failure.error;
+    return program->failure.code;
+}
+
+static weft_status wait_device(weft_device *dev, weft_error *err)
+{
+    (void)dev, (void)err;
+    return WEFT_OK;
+}
+
+static weft_status status_read(weft_device *dev, wf_device_program *program, uint32_t *out_word,
+                               weft_error *err)
+{
+    (void)dev, (void)err;
+    *out_word = atomic_load(&program->status);
+    return WEFT_OK;
+}
+
+static size_t n_compiled(weft_device *dev)
+{
+    (void)dev;
+    return 0;
+}
+
+const wf_driver wf_driver_cpu = {
+    .name = "cpu",
+    .enumerate = enumerate,
+    .open = open_device,
+    .close = close_device,
+    .buffer_create = buffer_create,
+    .buffer_destroy = buffer_destroy,
+    .buffer_write = buffer_write,
+    .buffer_read = buffer_read,
+    .buffer_copy = buffer_copy,
+    .task_workspace = task_workspace,
+    .program_create = program_create,
+    .program_destroy = program_destroy,
+    .enqueue = enqueue,
+    .wait = wait_device,
+    .status_read = status_read,
+    .n_compiled = n_compiled,
+};

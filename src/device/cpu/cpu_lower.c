@@ -1,0 +1,146 @@
+// Lowering: each task of a plan, by its kind, into phases. Stage: PLAN -> PROGRAM.
+#include "device/cpu/cpu_lower.h"
+
+#include <string.h>
+
+static const wf_cpu_lowering *const lowerings[] = {
+    &wf_cpu_lowering_map,      &wf_cpu_lowering_row,    &wf_cpu_lowering_column,
+    &wf_cpu_lowering_contract, &wf_cpu_lowering_conv,   &wf_cpu_lowering_window,
+    &wf_cpu_lowering_index,    &wf_cpu_lowering_guard,  &wf_cpu_lowering_call,
+};
+
+static const wf_cpu_lowering *find_lowering(wf_task_kind kind)
+{
+    for (size_t i = 0; i < WF_COUNT_OF(lowerings); i++) {
+        if (lowerings[i]->kind == kind)
+            return lowerings[i];
+    }
+    return NULL;
+}
+
+size_t wf_cpu_task_workspace(const wf_cpu_device *dev, const wf_task *task)
+{
+    const wf_cpu_lowering *lowering = find_lowering(task->kind);
+    return lowering && lowering->workspace ? lowering->workspace(dev, task) : 0;
+}
+
+// Op, attributes and the operands' logical types of a task that is one node.
+static weft_status get_info(wf_cpu_lower *q, weft_error *err)
+{
+    const wf_task *task = q->task;
+    weft_type *in, *out;
+    WEFT_TRY(wf_cpu_take(q, task->n_inputs, sizeof *in, &in, err));
+    WEFT_TRY(wf_cpu_take(q, task->n_outputs, sizeof *out, &out, err));
+    for (size_t i = 0; i < task->n_inputs; i++)
+        in[i] = task->inputs[i].type;
+    for (size_t i = 0; i < task->n_outputs; i++)
+        out[i] = task->outputs[i].type;
+    q->info = (wf_node_info){task->node->op, task->n_inputs,  in,
+                             task->n_outputs, out,            task->node->attrs};
+    return WEFT_OK;
+}
+
+weft_status wf_cpu_lower_task(wf_cpu_lower *q, weft_error *err)
+{
+    const wf_cpu_lowering *lowering = find_lowering(q->task->kind);
+    if (!lowering) {
+        WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "cpu: task %u is of kind %d, which is not lowered here",
+                  q->task_idx, (int)q->task->kind);
+    }
+    q->info = (wf_node_info){0};
+    if (!q->task->kernel && q->task->node)
+        WEFT_TRY(get_info(q, err));
+    return lowering->lower(q, err);
+}
+
+weft_status wf_cpu_take(wf_cpu_lower *q, size_t count, size_t size_bytes, void *out_ptr,
+                        weft_error *err)
+{
+    size_t bytes = 0;
+    void *ptr = NULL;
+    if (wf_mul_size(count, size_bytes, &bytes))
+        ptr = wf_arena_take(&q->program->memory, bytes);
+    memcpy(out_ptr, &ptr, sizeof ptr);
+    if (!ptr)
+        WEFT_FAIL(err, WEFT_ERR_MEMORY, "memory: %zu bytes are not available", bytes);
+    return WEFT_OK;
+}
+
+weft_status wf_cpu_add_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
+                             int64_t n_items, weft_error *err)
+{
+    wf_device_program *p = q->program;
+    if (n_items > WF_CPU_MAX_ITEMS) {
+        WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "cpu: task %u has %lld items, at most %d fit",
+                  q->task_idx, (long long)n_items, WF_CPU_MAX_ITEMS);
+    }
+    if (n_items <= 0)
+        return WEFT_OK;
+    WEFT_TRY(wf_array_reserve(&p->memory.allocator, &p->phases, &p->phases_capacity,
+                              p->n_phases + 1, sizeof *p->phases, err));
+    p->phases[p->n_phases++] = (wf_cpu_phase){run, params, n_items};
+    return WEFT_OK;
+}
+
+void wf_cpu_need_scratch(wf_cpu_lower *q, size_t size_bytes)
+{
+    if (size_bytes > q->program->scratch_bytes)
+        q->program->scratch_bytes = size_bytes;
+}
+
+char *wf_cpu_buffer_data(const wf_cpu_lower *q, uint32_t buffer)
+{
+    if (buffer == WF_NO_INDEX)
+        return NULL;
+    const wf_buffer *b = &q->plan->buffers[buffer];
+    switch (b->kind) {
+    case WF_BUFFER_CONSTANT: return q->memory->constants->data + b->offset_bytes;
+    case WF_BUFFER_VARIABLE: return q->memory->variables[b->variable]->data;
+    default: return q->memory->arena->data + b->offset_bytes;
+    }
+}
+
+// data + offset elements; a buffer of no bytes may be NULL and is never read.
+static char *move_pointer(char *data, weft_dtype dtype, int64_t offset)
+{
+    return offset ? data + offset * (int64_t)weft_dtype_size(dtype) : data;
+}
+
+char *wf_cpu_view_data(const wf_cpu_lower *q, const wf_view *view)
+{
+    return move_pointer(wf_cpu_buffer_data(q, view->buffer), view->type.dtype, view->offset);
+}
+
+wf_cpu_operand wf_cpu_view_operand(const wf_cpu_lower *q, const wf_view *view)
+{
+    wf_cpu_operand op = {.data = wf_cpu_view_data(q, view)};
+    op.size_log2 = wf_cpu_size_log2(view->type.dtype);
+    op.b = wf_cpu_group_make(view->type.dims, view->strides, view->type.ndim);
+    return op;
+}
+
+char *wf_cpu_input_data(const wf_cpu_lower *q, size_t operand)
+{
+    const wf_access *access = &q->task->kernel->inputs[operand];
+    return move_pointer(wf_cpu_buffer_data(q, q->task->inputs[operand].buffer), access->dtype,
+                        access->offset);
+}
+
+char *wf_cpu_output_data(const wf_cpu_lower *q, size_t operand)
+{
+    const wf_access *access = &q->task->kernel->outputs[operand];
+    return move_pointer(wf_cpu_buffer_data(q, q->task->outputs[operand].buffer), access->dtype,
+                        access->offset);
+}
+
+char *wf_cpu_workspace(const wf_cpu_lower *q)
+{
+    return wf_cpu_buffer_data(q, q->task->workspace);
+}
+
+void wf_cpu_mark_bad(wf_cpu_status *status, uint32_t task_idx)
+{
+    uint32_t now = atomic_load(status);
+    while (task_idx < now && !atomic_compare_exchange_weak(status, &now, task_idx))
+        ;
+}

@@ -1,0 +1,216 @@
+// The tile interpreter's loop: steps over one tile. Stage: RUN.
+#include "device/cpu/cpu_tile.h"
+
+#include <string.h>
+
+size_t wf_cpu_reduce_part_bytes(const wf_cpu_reduce *reduce, int p)
+{
+    if (p == 0)
+        return weft_dtype_size(reduce->dtype);
+    if (reduce->kind == WF_REDUCE_MOMENTS || (reduce->kind == WF_REDUCE_ARGMAX && p == 1))
+        return 4; // M2, count; index
+    return 0;
+}
+
+static size_t outer_slot_bytes(const wf_cpu_tiles *tiles)
+{
+    return wf_round_up((size_t)tiles->n_outer_max * 8, 64);
+}
+
+wf_cpu_parts wf_cpu_run_parts(const wf_cpu_run *run, uint32_t reduce_idx)
+{
+    const wf_cpu_step *step = &run->tiles->steps[run->tiles->reduce_steps[reduce_idx]];
+    wf_cpu_parts parts;
+    for (size_t p = 0; p < WF_CPU_N_PARTS; p++)
+        parts.part[p] = run->scratch + step->slot + p * outer_slot_bytes(run->tiles);
+    return parts;
+}
+
+void wf_cpu_run_set_reduced(wf_cpu_run *run, uint32_t reduce_idx, const wf_cpu_parts *parts)
+{
+    const uint32_t idx = run->tiles->reduce_steps[reduce_idx];
+    const bool is_argmax = run->tiles->steps[idx].reduce->kind == WF_REDUCE_ARGMAX;
+    run->results[reduce_idx] = *parts;
+    run->val[idx] = parts->part[is_argmax ? 1 : 0];
+}
+
+// The outer points of a tile as a tile of their own.
+static wf_cpu_tile outer_tile(const wf_cpu_run *run)
+{
+    const wf_cpu_tile t = run->tile;
+    if (run->tiles->kind == WF_KERNEL_COLUMN)
+        return (wf_cpu_tile){0, 1, t.b0, t.nb};
+    return (wf_cpu_tile){t.a0, t.na, 0, 1};
+}
+
+static void run_load(wf_cpu_run *run, const wf_cpu_step *step, uint32_t idx, const wf_cpu_tile *t)
+{
+    const wf_cpu_operand *op = &run->tiles->operands[step->operand];
+    int64_t pitch = t->nb;
+    char *at = step->is_gathered ? NULL : wf_cpu_operand_locate(op, t, &pitch);
+    if (!at || (pitch != t->nb && !step->has_pitch)) {
+        at = run->scratch + step->slot;
+        pitch = t->nb;
+        wf_cpu_tile_gather(run->tiles->elementwise, at, op, t);
+    }
+    run->val[idx] = at;
+    run->pitch[idx] = pitch;
+}
+
+// The operand's own memory for a tile, when it is one block.
+static char *locate_block(const wf_cpu_run *run, uint32_t operand, const wf_cpu_tile *t)
+{
+    int64_t pitch;
+    char *at = wf_cpu_operand_locate(&run->tiles->operands[operand], t, &pitch);
+    return at && pitch == t->nb ? at : NULL;
+}
+
+static void run_store(wf_cpu_run *run, const wf_cpu_step *step, const wf_cpu_tile *t)
+{
+    const char *from = run->val[step->args[0]];
+    char *at = locate_block(run, step->operand, t);
+    if (!at) {
+        wf_cpu_tile_scatter(run->tiles->elementwise, &run->tiles->operands[step->operand], from, t);
+    } else if (at != from) {
+        memcpy(at, from, (size_t)(t->na * t->nb) << step->size_log2);
+    }
+}
+
+// IOTA and RANDOM: stretches of the logical index.
+static void run_index(wf_cpu_run *run, const wf_cpu_step *step, uint32_t idx, const wf_cpu_tile *t)
+{
+    const wf_cpu_operand *op = &run->tiles->operands[step->operand];
+    const wf_cpu_elementwise *e = run->tiles->elementwise;
+    const int64_t size = (int64_t)1 << step->size_log2;
+    wf_cpu_random random = step->random;
+    char *dst = run->val[idx];
+    if (step->kind == WF_CPU_STEP_RANDOM) {
+        random.seed = *(const int64_t *)(const void *)run->val[step->args[0]];
+        random.step = *(const int64_t *)(const void *)run->val[step->args[1]];
+    }
+    for (int64_t i = 0; i < t->na;) {
+        wf_cpu_stretch a = wf_cpu_group_stretch(&op->a, t->a0 + i, t->na - i);
+        for (int64_t j = 0; j < t->nb;) {
+            wf_cpu_stretch b = wf_cpu_group_stretch(&op->b, t->b0 + j, t->nb - j);
+            const int64_t len_b = b.len;
+            int64_t n_rows = a.len;
+            if (b.len == t->nb && a.stride == b.stride * b.len) {
+                b.len *= a.len; // rows follow each other
+                n_rows = 1;
+            }
+            for (int64_t r = 0; r < n_rows; r++) {
+                char *at = dst + ((i + r) * t->nb + j) * size;
+                const int64_t first = a.offset + r * a.stride + b.offset;
+                if (step->kind == WF_CPU_STEP_RANDOM)
+                    e->random(at, &random, first, b.stride, (size_t)b.len);
+                else
+                    e->iota(at, step->dtype, first + (int64_t)step->bits, b.stride, (size_t)b.len);
+            }
+            j += len_b;
+        }
+        i += a.len;
+    }
+}
+
+static void run_repeat(wf_cpu_run *run, const wf_cpu_step *step, uint32_t idx)
+{
+    const wf_cpu_elementwise *e = run->tiles->elementwise;
+    const wf_cpu_tile *t = &run->tile;
+    const int64_t size = (int64_t)1 << step->size_log2;
+    const char *from = run->val[step->args[0]];
+    char *dst = run->val[idx];
+    const bool is_column = run->tiles->kind == WF_KERNEL_COLUMN;
+    for (int64_t i = 0; i < t->na; i++) {
+        e->copies[step->size_log2](dst + i * t->nb * size, 1, is_column ? from : from + i * size,
+                                   is_column ? 1 : 0, (size_t)t->nb);
+    }
+}
+
+static void run_reduce(wf_cpu_run *run, const wf_cpu_step *step)
+{
+    const wf_cpu_tile *t = &run->tile;
+    const uint32_t arg = step->args[0];
+    const bool has_pitch = run->tiles->steps[arg].kind == WF_CPU_STEP_LOAD;
+    const int64_t pitch = has_pitch ? run->pitch[arg] : t->nb;
+    const wf_cpu_parts *parts = &run->parts[step->reduce_idx];
+    if (run->tiles->kind == WF_KERNEL_COLUMN) {
+        step->reduce->column_rows(parts, run->val[arg], (size_t)t->na, pitch, (size_t)t->nb,
+                                  run->first_idx);
+    } else {
+        step->reduce->row_chunks(parts, run->val[arg], (size_t)t->na, pitch, (size_t)t->nb,
+                                 run->first_idx);
+    }
+}
+
+static void run_step(wf_cpu_run *run, uint32_t idx)
+{
+    const wf_cpu_step *step = &run->tiles->steps[idx];
+    const wf_cpu_tile t = step->is_outer ? outer_tile(run) : run->tile;
+    const size_t n = (size_t)(t.na * t.nb);
+    switch (step->kind) {
+    case WF_CPU_STEP_LOAD: run_load(run, step, idx, &t); break;
+    case WF_CPU_STEP_CONST:
+        run->tiles->elementwise->copies[step->size_log2](run->val[idx], 1, &step->bits, 0, n);
+        break;
+    case WF_CPU_STEP_IOTA:
+    case WF_CPU_STEP_RANDOM: run_index(run, step, idx, &t); break;
+    case WF_CPU_STEP_APPLY:
+        if (step->direct != WF_CPU_NO_OPERAND) {
+            char *at = locate_block(run, step->direct, &t);
+            run->val[idx] = at ? at : run->scratch + step->slot;
+        }
+        step->apply(run->val[idx], run->val[step->args[0]], run->val[step->args[1]],
+                    run->val[step->args[2]], n);
+        break;
+    case WF_CPU_STEP_REPEAT: run_repeat(run, step, idx); break;
+    case WF_CPU_STEP_REDUCE: run_reduce(run, step); break;
+    case WF_CPU_STEP_SECOND: {
+        const wf_cpu_parts *parts = &run->results[step->reduce_idx];
+        run->tiles->reduces->variance((float *)(void *)run->val[idx], parts->part[1],
+                                      parts->part[2], n);
+        break;
+    }
+    case WF_CPU_STEP_STORE: run_store(run, step, &t); break;
+    }
+}
+
+void wf_cpu_run_begin(wf_cpu_run *run, const wf_cpu_tiles *tiles, char *scratch)
+{
+    run->tiles = tiles;
+    run->scratch = scratch;
+    run->val = (char **)(void *)scratch;
+    run->pitch = (int64_t *)(void *)(scratch + tiles->n_steps * sizeof(char *));
+    run->parts = (wf_cpu_parts *)(void *)(run->pitch + tiles->n_steps);
+    run->results = run->parts + tiles->n_reduces;
+    for (uint32_t i = 0; i < tiles->n_steps; i++)
+        run->val[i] = scratch + tiles->steps[i].slot;
+    for (uint32_t i = 0; i < tiles->n_reduces; i++) {
+        run->parts[i] = wf_cpu_run_parts(run, i);
+        wf_cpu_run_set_reduced(run, i, &run->parts[i]);
+    }
+    run->first_idx = 0;
+    run->period = (wf_cpu_tile){0, 0, 0, 0};
+    run->tile = (wf_cpu_tile){0, tiles->tile_a, 0, tiles->tile_b};
+    for (size_t i = 0; i < tiles->once.n; i++)
+        run_step(run, tiles->once.steps[i]);
+}
+
+void wf_cpu_run_points(wf_cpu_run *run, const wf_cpu_list *list, const wf_cpu_tile *tile)
+{
+    run->tile = *tile;
+    const bool is_current = run->period.b0 == tile->b0 && run->period.nb == tile->nb &&
+                            run->period.na >= tile->na;
+    if (!is_current) {
+        for (size_t i = 0; i < run->tiles->period.n; i++)
+            run_step(run, run->tiles->period.steps[i]);
+        run->period = *tile;
+    }
+    for (size_t i = 0; i < list->n; i++)
+        run_step(run, list->steps[i]);
+}
+
+void wf_cpu_run_outer(wf_cpu_run *run, const wf_cpu_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        run_step(run, list->steps[i]);
+}

@@ -1,0 +1,121 @@
+// What the CPU kernels are to the rest of the cpu device: tables of plain functions, one set per
+// instruction set. Kernel files are compiled once per set and see only this header, the generated
+// lists and the static helpers of src/math.
+//
+// Rules for every function here: no allocation, no globals, no reads or writes outside the elements
+// named; no alignment is needed. dst may be the same memory as an operand of the same element size
+// (element i is read before it is written), and may not overlap one otherwise.
+#ifndef WF_CPU_KERNEL_H
+#define WF_CPU_KERNEL_H
+
+#include "codegen/kernel.h"
+
+#define WF_CPU_PASTE_(a, b) a##_##b
+#define WF_CPU_PASTE(a, b) WF_CPU_PASTE_(a, b)
+// WF_CPU_NAME(wf_cpu_elementwise) is wf_cpu_elementwise_avx2 in the files compiled for avx2.
+#define WF_CPU_NAME(base) WF_CPU_PASTE(base, WF_ISA_SUFFIX)
+
+// Stands before a loop whose elements are independent of each other: the compiler need not prove it.
+#if defined(__clang__)
+#define WF_CPU_VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define WF_CPU_VECTOR_LOOP _Pragma("GCC ivdep")
+#else
+#define WF_CPU_VECTOR_LOOP
+#endif
+
+// dst[i] = f(a[i], b[i], c[i]) for i < n; operands that an op does not have are not read.
+typedef void wf_cpu_apply_fn(void *dst, const void *a, const void *b, const void *c, size_t n);
+
+typedef struct wf_cpu_apply {
+    const char *op; // its name
+    weft_dtype dtype; // of the operands
+    wf_cpu_apply_fn *run;
+} wf_cpu_apply;
+
+// Sizes of elements: 1, 2, 4, 8 bytes by their logarithm.
+#define WF_CPU_N_SIZES 4
+
+typedef struct wf_cpu_random {
+    wf_random_kind kind;
+    uint32_t stream;
+    int64_t seed;
+    int64_t step;
+} wf_cpu_random;
+
+typedef struct wf_cpu_elementwise {
+    const wf_cpu_apply *applies; // in the order of the ops' names; not sorted by dtype
+    size_t n_applies;
+    wf_cpu_apply_fn *casts[WEFT_N_DTYPES][WEFT_N_DTYPES]; // [from][to]; NULL: no such cast
+    wf_cpu_apply_fn *selects[WF_CPU_N_SIZES];             // a is bool; b where true, else c
+    // n elements, strides in elements; a stride of 0 repeats one element (of src).
+    void (*copies[WF_CPU_N_SIZES])(void *dst, int64_t dst_stride, const void *src,
+                                   int64_t src_stride, size_t n);
+    // dst[i] = first + i * stride in dtype (f32, i32, i64).
+    void (*iota)(void *dst, weft_dtype dtype, int64_t first, int64_t stride, size_t n);
+    // dst[i] = the number at logical index first + i * stride.
+    void (*random)(void *dst, const wf_cpu_random *r, int64_t first, int64_t stride, size_t n);
+    // Index of the first NaN or infinity; n when there is none.
+    size_t (*first_nonfinite)(const float *a, size_t n);
+} wf_cpu_elementwise;
+
+// Reductions keep up to three numbers per result, in arrays of their own:
+//   sum, max, min  [0] the value
+//   argmax         [0] the value, [1] i32 index
+//   moments        [0] mean, [1] M2, [2] f32 count
+#define WF_CPU_N_PARTS 3
+
+typedef struct wf_cpu_parts {
+    void *part[WF_CPU_N_PARTS];
+} wf_cpu_parts;
+
+typedef struct wf_cpu_reduce {
+    wf_reduce_kind kind;
+    weft_dtype dtype; // of what is reduced
+    // Row rule. One chunk per row: x[r, i], r < n_rows, i < n <= the chunk; first_idx is the inner
+    // index of i = 0.
+    void (*row_chunks)(const wf_cpu_parts *out, const void *x, size_t n_rows, int64_t pitch,
+                       size_t n, int64_t first_idx);
+    // Chunk results [0, m) in ascending order become one, in [0]. The others are overwritten.
+    void (*row_tree)(const wf_cpu_parts *parts, size_t m);
+    // Column rule. acc[j] takes x[i, j] for ascending i < n_rows, j < n; the acc of a chunk starts
+    // as `column_start` leaves it. moments: n_rows is the whole chunk, and acc becomes its result.
+    void (*column_start)(const wf_cpu_parts *acc, size_t n);
+    void (*column_rows)(const wf_cpu_parts *acc, const void *x, size_t n_rows, int64_t pitch,
+                        size_t n, int64_t first_idx);
+    // acc[j] takes the result `next[j]` of the chunk that follows.
+    void (*column_merge)(const wf_cpu_parts *acc, const wf_cpu_parts *next, size_t n);
+} wf_cpu_reduce;
+
+// Plain products: one output each, the definition's order. See math/product.h.
+typedef struct wf_cpu_products {
+    // acc[j] takes a[t * a_step] * b[t * b_step + j * b_lane] for ascending t < k: n chains, n <= 16.
+    void (*chain)(float *acc, const float *a, int64_t a_step, const float *b, int64_t b_step,
+                  int64_t b_lane, int64_t k, size_t n);
+} wf_cpu_products;
+
+typedef struct wf_cpu_reduces {
+    const wf_cpu_reduce *reduces;
+    size_t n_reduces;
+    // moments: variance[i] = M2[i] / count[i].
+    void (*variance)(float *dst, const float *m2, const float *count, size_t n);
+} wf_cpu_reduces;
+
+// Pooling over lanes: channels, or the cells of a line. Strides in elements.
+typedef struct wf_cpu_windows {
+    // best[j], cell[j] take x[j * x_stride] of window cell r; cell -1: none yet.
+    void (*max)(float *best, int32_t *cell, const float *x, int64_t x_stride, int32_t r, size_t n);
+    // sum[j * sum_stride] += x[j * x_stride]
+    void (*sum)(float *sum, int64_t sum_stride, const float *x, int64_t x_stride, size_t n);
+    // sum[j * sum_stride] += dy[j * dy_stride] where where[j * where_stride] == r
+    void (*won)(float *sum, int64_t sum_stride, const uint8_t *where, int64_t where_stride,
+                const float *dy, int64_t dy_stride, int32_t r, size_t n);
+    // sum[j * sum_stride] += dy[j * dy_stride] / count[j * count_stride]
+    void (*share)(float *sum, int64_t sum_stride, const float *dy, int64_t dy_stride,
+                  const float *count, int64_t count_stride, size_t n);
+    // y[j * y_stride] = sum[j] / count[j * count_stride]
+    void (*divide)(float *y, int64_t y_stride, const float *sum, const float *count,
+                   int64_t count_stride, size_t n);
+} wf_cpu_windows;
+
+#endif
