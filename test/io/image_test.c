@@ -1,0 +1,396 @@
+// Images: PNG out and in, the kinds of PNG and JPEG that exist, damage, resizing, contact sheets.
+#include "io/temp_file.h"
+
+#include <stdlib.h>
+
+#include "io/image.h"
+#include "io/image_codec.h"
+#include "weft_config.h"
+
+#if WEFT_HAVE_PNG
+#include <png.h>
+#endif
+#if WEFT_HAVE_JPEG
+#include <jpeglib.h>
+#endif
+
+static wf_allocator heap;
+
+static int set_up(void **state)
+{
+    (void)state;
+    heap = wf_allocator_default();
+    return 0;
+}
+
+static void need_png(void)
+{
+    if (!WEFT_HAVE_PNG)
+        WF_SKIP("built without libpng");
+}
+
+static wf_image pattern(int32_t height, int32_t width, int32_t n_channels)
+{
+    wf_image image;
+    assert_int_equal(wf_image_init(&image, &heap, height, width, n_channels, NULL), WEFT_OK);
+    for (size_t i = 0; i < (size_t)(height * width * n_channels); i++)
+        image.pixels[i] = (uint8_t)(i * 37 + i / 11);
+    return image;
+}
+
+static void png_round_trip(void **state)
+{
+    (void)state;
+    need_png();
+    for (int32_t c = 1; c <= 3; c += 2) {
+        wf_image image = pattern(5, 7, c), back;
+        assert_int_equal(wf_png_write(&heap, TEMP("рис 図.png"), &image, NULL), WEFT_OK);
+        assert_int_equal(wf_image_read(&heap, TEMP("рис 図.png"), c, &back, NULL), WEFT_OK);
+        assert_int_equal(back.height, 5);
+        assert_int_equal(back.width, 7);
+        assert_int_equal(back.n_channels, c);
+        assert_memory_equal(back.pixels, image.pixels, (size_t)(35 * c));
+        wf_image_deinit(&back);
+        // The other number of channels: grey to RGB copies, RGB to grey weighs.
+        assert_int_equal(wf_image_read(&heap, TEMP("рис 図.png"), 4 - c, &back, NULL), WEFT_OK);
+        for (size_t i = 0; i < 35; i++) {
+            const uint8_t *p = image.pixels + 3 * i;
+            if (c == 1)
+                assert_int_equal(back.pixels[3 * i + 2], image.pixels[i]);
+            else
+                assert_int_equal(back.pixels[i],
+                                 (19595 * p[0] + 38470 * p[1] + 7471 * p[2] + 32768) >> 16);
+        }
+        wf_image_deinit(&back);
+        wf_image_deinit(&image);
+    }
+}
+
+#if WEFT_HAVE_PNG
+// A 4 x 4 PNG of any kind, all rows from `row`.
+static void write_png_kind(const char *path, int depth, int type, int interlace, const uint8_t *row)
+{
+    FILE *f = fopen(path, "wb");
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    const png_color palette[2] = {{10, 20, 30}, {200, 210, 220}};
+    const png_byte alpha[2] = {0, 128};
+    assert_non_null(f);
+    png_init_io(png, f);
+    png_set_IHDR(png, info, 4, 4, depth, type, interlace, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    if (type == PNG_COLOR_TYPE_PALETTE) {
+        png_set_PLTE(png, info, palette, 2);
+        png_set_tRNS(png, info, alpha, 2, NULL);
+    }
+    png_write_info(png, info);
+    int n_passes = png_set_interlace_handling(png);
+    for (int i = 0; i < 4 * n_passes; i++)
+        png_write_row(png, row);
+    png_write_end(png, info);
+    png_destroy_write_struct(&png, &info);
+    fclose(f);
+}
+
+static void png_kinds(void **state)
+{
+    (void)state;
+    static const struct {
+        int depth;
+        int type;
+        uint8_t row[32];
+        uint8_t rgb[4][3]; // the row that must come out
+    } kinds[] = {
+        {1, PNG_COLOR_TYPE_GRAY, {0x50}, {{0, 0, 0}, {255, 255, 255}, {0, 0, 0}, {255, 255, 255}}},
+        {2,
+         PNG_COLOR_TYPE_GRAY,
+         {0x1B},
+         {{0, 0, 0}, {85, 85, 85}, {170, 170, 170}, {255, 255, 255}}},
+        {4,
+         PNG_COLOR_TYPE_GRAY,
+         {0x0F, 0x1E},
+         {{0, 0, 0}, {255, 255, 255}, {17, 17, 17}, {238, 238, 238}}},
+        {8,
+         PNG_COLOR_TYPE_GRAY_ALPHA,
+         {1, 0, 2, 255, 3, 9, 4, 0},
+         {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 4, 4}}},
+        {16,
+         PNG_COLOR_TYPE_GRAY,
+         {1, 1, 2, 2, 3, 3, 255, 255},
+         {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {255, 255, 255}}},
+        {8,
+         PNG_COLOR_TYPE_RGB_ALPHA,
+         {1, 2, 3, 0, 4, 5, 6, 255, 7, 8, 9, 1, 10, 11, 12, 0},
+         {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}}},
+        {1,
+         PNG_COLOR_TYPE_PALETTE,
+         {0x50},
+         {{10, 20, 30}, {200, 210, 220}, {10, 20, 30}, {200, 210, 220}}},
+    };
+    for (size_t i = 0; i < 2 * WF_N_TESTS(kinds); i++) {
+        wf_image image;
+        write_png_kind(TEMP("kind.png"), kinds[i / 2].depth, kinds[i / 2].type,
+                       i % 2 ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, kinds[i / 2].row);
+        assert_int_equal(wf_image_read(&heap, TEMP("kind.png"), 3, &image, NULL), WEFT_OK);
+        for (size_t y = 0; y < 4; y++)
+            assert_memory_equal(image.pixels + 12 * y, kinds[i / 2].rgb, 12);
+        wf_image_deinit(&image);
+    }
+}
+#else
+static void png_kinds(void **state)
+{
+    (void)state;
+    need_png();
+}
+#endif
+
+static void damaged_png(void **state)
+{
+    (void)state;
+    need_png();
+    wf_image image = pattern(5, 7, 3), back;
+    uint8_t *bytes;
+    size_t size;
+    assert_int_equal(wf_png_write(&heap, TEMP("cut.png"), &image, NULL), WEFT_OK);
+    assert_int_equal(wf_file_read(&heap, TEMP("cut.png"), &bytes, &size, NULL), WEFT_OK);
+    for (size_t n = 0; n < size; n++) {
+        weft_error err = {0};
+        temp_write(TEMP("cut.png"), bytes, n);
+        assert_int_equal(wf_image_read(&heap, TEMP("cut.png"), 3, &back, &err), WEFT_ERR_FORMAT);
+        assert_null(back.pixels);
+        assert_non_null(strstr(err.message, TEMP("cut.png") ": "));
+    }
+    temp_write(TEMP("cut.png"), bytes, 60);
+    assert_fails(wf_image_read(&heap, TEMP("cut.png"), 3, &back, err), WEFT_ERR_FORMAT,
+                 TEMP("cut.png") ": damaged PNG (the file ends too early)");
+    temp_write(TEMP("cut.png"), "GIF89a", 6);
+    assert_fails(wf_image_read(&heap, TEMP("cut.png"), 3, &back, err), WEFT_ERR_FORMAT,
+                 TEMP("cut.png") ": neither a PNG nor a JPEG file");
+    temp_write(TEMP("cut.png"), "", 0);
+    assert_fails(wf_image_read(&heap, TEMP("cut.png"), 3, &back, err), WEFT_ERR_FORMAT,
+                 TEMP("cut.png") ": the file is empty, expected an image");
+    assert_fails(wf_image_read(&heap, TEMP("none.png"), 3, &back, err), WEFT_ERR_FILE,
+                 "cannot open " TEMP("none.png") ": No such file or directory");
+    wf_free(&heap, bytes);
+    wf_image_deinit(&image);
+}
+
+#if WEFT_HAVE_JPEG
+// 16 x 24, left half and right half of one colour each; orientation 0: no EXIF.
+static void write_jpeg(const char *path, J_COLOR_SPACE space, int n, const uint8_t *left,
+                       const uint8_t *right, int orientation)
+{
+    uint8_t exif[] = "Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\0\0\0\0\0\0\0";
+    uint8_t row[24 * 4];
+    struct jpeg_compress_struct jpeg;
+    struct jpeg_error_mgr errors;
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    jpeg.err = jpeg_std_error(&errors);
+    jpeg_create_compress(&jpeg);
+    jpeg_stdio_dest(&jpeg, f);
+    jpeg.image_width = 24;
+    jpeg.image_height = 16;
+    jpeg.input_components = n;
+    jpeg.in_color_space = space;
+    jpeg_set_defaults(&jpeg);
+    if (space == JCS_CMYK)
+        jpeg_set_colorspace(&jpeg, orientation == -2 ? JCS_YCCK : JCS_CMYK);
+    jpeg_set_quality(&jpeg, 100, TRUE);
+    jpeg_start_compress(&jpeg, TRUE);
+    if (orientation > 0) {
+        exif[6 + 8 + 2 + 9] = (uint8_t)orientation;
+        jpeg_write_marker(&jpeg, JPEG_APP0 + 1, exif, sizeof exif - 1);
+    }
+    for (int x = 0; x < 24; x++)
+        memcpy(row + x * n, x < 12 ? left : right, (size_t)n);
+    JSAMPROW rows[1] = {row};
+    for (int y = 0; y < 16; y++)
+        jpeg_write_scanlines(&jpeg, rows, 1);
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    fclose(f);
+}
+
+static void near_colour(const uint8_t *p, int r, int g, int b)
+{
+    assert_in_range(p[0] + 4, r, r + 8);
+    assert_in_range(p[1] + 4, g, g + 8);
+    assert_in_range(p[2] + 4, b, b + 8);
+}
+
+static void jpeg_colours(void **state)
+{
+    (void)state;
+    static const uint8_t red[3] = {220, 30, 40}, blue[3] = {20, 40, 200}, dark[1] = {50},
+                         light[1] = {200};
+    // Adobe's order: 255 is no ink.
+    static const uint8_t cyan[4] = {40, 250, 250, 255}, white[4] = {250, 250, 250, 250};
+    wf_image image;
+    write_jpeg(TEMP("a.jpg"), JCS_RGB, 3, red, blue, 0);
+    assert_int_equal(wf_image_read(&heap, TEMP("a.jpg"), 3, &image, NULL), WEFT_OK);
+    assert_int_equal(image.height, 16);
+    assert_int_equal(image.width, 24);
+    near_colour(image.pixels, 220, 30, 40);
+    near_colour(image.pixels + 3 * 23, 20, 40, 200);
+    wf_image_deinit(&image);
+    write_jpeg(TEMP("a.jpg"), JCS_GRAYSCALE, 1, dark, light, 0);
+    assert_int_equal(wf_image_read(&heap, TEMP("a.jpg"), 3, &image, NULL), WEFT_OK);
+    near_colour(image.pixels + 3 * 23, 200, 200, 200);
+    wf_image_deinit(&image);
+    // CMYK (-1) and YCCK (-2), both with Adobe's marker: a light picture stays light.
+    for (int kind = -1; kind >= -2; kind--) {
+        write_jpeg(TEMP("a.jpg"), JCS_CMYK, 4, cyan, white, kind);
+        assert_int_equal(wf_image_read(&heap, TEMP("a.jpg"), 3, &image, NULL), WEFT_OK);
+        near_colour(image.pixels, 40, 250, 250);
+        near_colour(image.pixels + 3 * 23, 245, 245, 245);
+        wf_image_deinit(&image);
+    }
+}
+
+static void jpeg_orientation(void **state)
+{
+    (void)state;
+    // Where the stored left half (dark) comes out: 0 left, 1 right, 2 top, 3 bottom.
+    static const int side[9] = {0, 0, 1, 1, 0, 2, 2, 3, 3};
+    static const uint8_t dark[1] = {20}, light[1] = {230};
+    for (int o = 1; o <= 8; o++) {
+        wf_image image;
+        write_jpeg(TEMP("o.jpg"), JCS_GRAYSCALE, 1, dark, light, o);
+        assert_int_equal(wf_image_read(&heap, TEMP("o.jpg"), 1, &image, NULL), WEFT_OK);
+        assert_int_equal(image.width, o >= 5 ? 16 : 24);
+        assert_int_equal(image.height, o >= 5 ? 24 : 16);
+        bool is_first_dark = image.pixels[0] < 128;
+        bool is_last_dark = image.pixels[16 * 24 - 1] < 128;
+        assert_int_equal(is_first_dark, side[o] % 2 == 0);
+        assert_int_equal(is_last_dark, side[o] % 2 == 1);
+        wf_image_deinit(&image);
+    }
+}
+
+static void damaged_jpeg(void **state)
+{
+    (void)state;
+    static const uint8_t red[3] = {220, 30, 40}, blue[3] = {20, 40, 200};
+    wf_image image;
+    uint8_t *bytes;
+    size_t size;
+    write_jpeg(TEMP("cut.jpg"), JCS_RGB, 3, red, blue, 6);
+    assert_int_equal(wf_file_read(&heap, TEMP("cut.jpg"), &bytes, &size, NULL), WEFT_OK);
+    for (size_t n = 0; n < size; n++) {
+        temp_write(TEMP("cut.jpg"), bytes, n);
+        assert_int_equal(wf_image_read(&heap, TEMP("cut.jpg"), 3, &image, NULL), WEFT_ERR_FORMAT);
+        assert_null(image.pixels);
+    }
+    temp_write(TEMP("cut.jpg"), bytes, size - 10);
+    assert_fails(wf_image_read(&heap, TEMP("cut.jpg"), 3, &image, err), WEFT_ERR_FORMAT,
+                 TEMP("cut.jpg") ": damaged JPEG (Premature end of JPEG file)");
+    wf_free(&heap, bytes);
+}
+#else
+static void no_jpeg(void **state)
+{
+    (void)state;
+    WF_SKIP("built without libjpeg");
+}
+#define jpeg_colours no_jpeg
+#define jpeg_orientation no_jpeg
+#define damaged_jpeg no_jpeg
+#endif
+
+static void exif_is_read_carefully(void **state)
+{
+    (void)state;
+    static const uint8_t little[] =
+        "Exif\0\0II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0";
+    uint8_t far[sizeof little];
+    assert_int_equal(wf_exif_orientation(little, sizeof little - 1), 6);
+    for (size_t n = 0; n < 6 + 8 + 2 + 12; n++) {
+        uint8_t *cut = malloc(n ? n : 1);
+        assert_non_null(cut);
+        memcpy(cut, little, n);
+        assert_int_equal(wf_exif_orientation(cut, n), 1);
+        free(cut);
+    }
+    memcpy(far, little, sizeof little);
+    memset(far + 10, 0xFF, 4);
+    assert_int_equal(wf_exif_orientation(far, sizeof far - 1), 1);
+}
+
+static void resizing(void **state)
+{
+    (void)state;
+    wf_image image = {.pixels = NULL}, out;
+    assert_int_equal(wf_image_init(&image, &heap, 1, 4, 1, NULL), WEFT_OK);
+    memcpy(image.pixels, "\x00\x64\xC8\xC9", 4);
+    static const struct {
+        int32_t width;
+        uint8_t row[8];
+    } rows[] = {
+        {4, {0, 100, 200, 201}},
+        {2, {50, 201}},      // 200.5 rounds up
+        {3, {25, 150, 201}}, // (0*3 + 100)/4, (100*2 + 200*2)/4, (200 + 201*3)/4
+        {1, {125}},          // 501/4
+        {8, {0, 25, 75, 125, 175, 200, 201, 201}}, // quarter and three quarters between centres
+    };
+    for (size_t i = 0; i < WF_N_TESTS(rows); i++) {
+        assert_int_equal(wf_image_resize(&image, &heap, 2, rows[i].width, &out, NULL), WEFT_OK);
+        assert_memory_equal(out.pixels, rows[i].row, (size_t)rows[i].width);
+        assert_memory_equal(out.pixels + rows[i].width, rows[i].row, (size_t)rows[i].width);
+        wf_image_deinit(&out);
+    }
+    assert_fails(wf_image_resize(&image, &heap, 0, 5, &out, err), WEFT_ERR_SHAPE,
+                 "image: 0 x 5 pixels, expected sides from 1 to 16384");
+    wf_image_deinit(&image);
+    // Colours stay apart, and one colour stays itself at any size.
+    image = pattern(9, 13, 3);
+    memset(image.pixels, 77, 9 * 13 * 3);
+    for (int32_t side = 1; side < 30; side++) {
+        assert_int_equal(wf_image_resize(&image, &heap, side, 31 - side, &out, NULL), WEFT_OK);
+        for (int32_t i = 0; i < side * (31 - side) * 3; i++)
+            assert_int_equal(out.pixels[i], 77);
+        wf_image_deinit(&out);
+    }
+    wf_image_deinit(&image);
+}
+
+static void contact_sheet(void **state)
+{
+    (void)state;
+    need_png();
+    wf_image grey = pattern(28, 28, 1), colour = pattern(20, 28, 3), sheet, back;
+    const wf_sheet_cell cells[] = {
+        {grey.pixels, 28, 28, 1, WF_SHEET_MARK_RIGHT, "Ankle boot\n99.9 %"},
+        {grey.pixels, 28, 28, 1, WF_SHEET_MARK_WRONG, "T-shirt/top, a long one\nis Shirt (0.51)"},
+        {colour.pixels, 20, 28, 3, WF_SHEET_MARK_NONE, NULL},
+        {grey.pixels, 28, 28, 1, WF_SHEET_MARK_RIGHT,
+         "Gr\xC3\xB6\xC3\x9F"
+         "e 0123456789\nthe quick fox"},
+    };
+    assert_int_equal(wf_sheet_draw(&heap, cells, 4, 3, &sheet, NULL), WEFT_OK);
+    // Three columns of 84 + frame 6 + gap 8, two rows with captions of 20.
+    assert_int_equal(sheet.width, 3 * 98 + 8);
+    assert_int_equal(sheet.height, 2 * (98 + 20) + 8);
+    const uint8_t *frame = sheet.pixels + (8 * (size_t)sheet.width + 8) * 3;
+    assert_int_equal(frame[1], 150); // green
+    assert_int_equal(frame[98 * 3], 210);
+    const uint8_t *first = sheet.pixels + (11 * (size_t)sheet.width + 11) * 3;
+    assert_int_equal(first[3 * 3], grey.pixels[1]); // enlarged three times
+    assert_int_equal(wf_png_write(&heap, TEMP("sheet.png"), &sheet, NULL), WEFT_OK);
+    assert_int_equal(wf_image_read(&heap, TEMP("sheet.png"), 3, &back, NULL), WEFT_OK);
+    assert_memory_equal(back.pixels, sheet.pixels, (size_t)sheet.width * (size_t)sheet.height * 3);
+    assert_fails(wf_sheet_draw(&heap, cells, 4, 0, &back, err), WEFT_ERR_USAGE,
+                 "sheet: 4 cells in 0 columns");
+    wf_image_deinit(&sheet);
+    wf_image_deinit(&grey);
+    wf_image_deinit(&colour);
+}
+
+#define TEST(f) cmocka_unit_test_setup(f, set_up)
+const struct CMUnitTest wf_tests_image[] = {
+    TEST(png_round_trip),         TEST(png_kinds),        TEST(damaged_png),
+    TEST(jpeg_colours),           TEST(jpeg_orientation), TEST(damaged_jpeg),
+    TEST(exif_is_read_carefully), TEST(resizing),         TEST(contact_sheet),
+};
+const unsigned long wf_n_tests_image = WF_N_TESTS(wf_tests_image);
