@@ -1,5 +1,6 @@
-// Speed of src/math as vector code: ns per element of a loop over 4096 floats that stay in L1, best of many runs, with
-// the number of loops that the compiler left scalar found by bench/math/run (-fopt-info-vec-missed).
+// Speed of src/math as vector code: ns per element of a loop over 4096 floats that stay in L1, best
+// of many runs, with the number of loops that the compiler left scalar found by bench/math/run
+// (-fopt-info-vec-missed).
 //
 // In:  one optional argument, the name printed for this build. Out: a line per function.
 // Compiled once per instruction set by bench/math/run.
@@ -21,22 +22,24 @@ static double now_ns(void)
 }
 
 // A loop per function, not inlined, so that each is one vectorised loop in the compiler's report.
-#define UNARY(X)                                                                                          \
-    X(exp) X(exp2) X(expm1) X(log) X(log2) X(log1p) X(tanh) X(erf) X(erfc) X(sin) X(cos) X(sigmoid) X(silu) \
-    X(softplus) X(gelu) X(gelu_tanh) X(rsqrt) X(sqrt_soft) X(round_even) X(floor) X(trunc) X(relu) X(flush)
+#define UNARY(X)                                                                                   \
+    X(exp)                                                                                         \
+    X(exp2) X(expm1) X(log) X(log2) X(log1p) X(tanh) X(erf) X(erfc) X(sin) X(cos) X(sigmoid)       \
+        X(silu) X(softplus) X(gelu) X(gelu_tanh) X(rsqrt) X(sqrt_soft) X(round_even) X(floor)      \
+            X(trunc) X(relu) X(flush)
 #define BINARY(X) X(pow) X(div_soft) X(max) X(min)
 
-#define DEFINE_UNARY(fn)                                            \
-    __attribute__((noinline)) static void loop_##fn(void)           \
-    {                                                               \
-        for (int i = 0; i < N; i++)                                 \
-            z[i] = wf_##fn(x[i]);                                   \
+#define DEFINE_UNARY(fn)                                                                           \
+    __attribute__((noinline)) static void loop_##fn(void)                                          \
+    {                                                                                              \
+        for (int i = 0; i < N; i++)                                                                \
+            z[i] = wf_##fn(x[i]);                                                                  \
     }
-#define DEFINE_BINARY(fn)                                           \
-    __attribute__((noinline)) static void loop_##fn(void)           \
-    {                                                               \
-        for (int i = 0; i < N; i++)                                 \
-            z[i] = wf_##fn(x[i], y[i]);                             \
+#define DEFINE_BINARY(fn)                                                                          \
+    __attribute__((noinline)) static void loop_##fn(void)                                          \
+    {                                                                                              \
+        for (int i = 0; i < N; i++)                                                                \
+            z[i] = wf_##fn(x[i], y[i]);                                                            \
     }
 UNARY(DEFINE_UNARY)
 BINARY(DEFINE_BINARY)
@@ -112,6 +115,6 @@ int main(int argc, char **argv)
 #define MEASURE(fn) measure(build, #fn, loop_##fn);
     UNARY(MEASURE)
     BINARY(MEASURE)
-    MEASURE(fma) MEASURE(to_f16) MEASURE(from_f16) MEASURE(to_bf16) MEASURE(uniform) MEASURE(normal)
-    return 0;
+    MEASURE(fma)
+    MEASURE(to_f16) MEASURE(from_f16) MEASURE(to_bf16) MEASURE(uniform) MEASURE(normal) return 0;
 }

@@ -1,17 +1,18 @@
-// The common dialect: one way to write a function or a kernel that C, OpenCL C 1.2, CUDA (NVRTC) and HIP (hipRTC)
-// all compile, to the same bits. Everything in src/math and every GPU kernel source is written in it.
+// The common dialect: one way to write a function or a kernel that C, OpenCL C 1.2, CUDA (NVRTC)
+// and HIP (hipRTC) all compile, to the same bits. Everything in src/math and every GPU kernel
+// source is written in it.
 //
 // In:  the compiler's own macros; optionally, set before inclusion,
-//        WF_SOFT_DIV, WF_SOFT_SQRT (or WF_SOFT_DIV_SQRT for both): the device's divide or square root is not
-//        correctly rounded, use ours (math/divide.h, math/square_root.h);
+//        WF_SOFT_DIV, WF_SOFT_SQRT (or WF_SOFT_DIV_SQRT for both): the device's divide or square
+//        root is not correctly rounded, use ours (math/divide.h, math/square_root.h);
 //        WF_SOFT_FMA: the device's fma is wrong, go through native f64.
 // Out: types wf_*, qualifiers and operations WF_*.
 //
-// Rules for code in the dialect (doc/arithmetic.md): f32 only, literals end in f, no libm; a product never stands beside
-// a sum, WF_FMA is written instead, so that no compiler has anything to contract; a device's private, local and
-// global pointers say so; helpers are WF_FN; branch-free where a loop over it shall become vector code.
-// Compile with -ffp-contract=off -fno-math-errno -fno-trapping-math (C), -cl-std=CL1.2 (OpenCL),
-// --fmad=false (CUDA), -ffp-contract=off (HIP).
+// Rules for code in the dialect (doc/arithmetic.md): f32 only, literals end in f, no libm; a
+// product never stands beside a sum, WF_FMA is written instead, so that no compiler has anything to
+// contract; a device's private, local and global pointers say so; helpers are WF_FN; branch-free
+// where a loop over it shall become vector code. Compile with -ffp-contract=off -fno-math-errno
+// -fno-trapping-math (C), -cl-std=CL1.2 (OpenCL), --fmad=false (CUDA), -ffp-contract=off (HIP).
 #ifndef WF_MATH_DIALECT_H
 #define WF_MATH_DIALECT_H
 
@@ -29,7 +30,7 @@
 #define WF_DIALECT_C 1
 #endif
 
-#if defined(WF_DIALECT_OPENCL) // ------------------------------------------------------------------ OpenCL C
+#if defined(WF_DIALECT_OPENCL) // OpenCL C
 
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef WF_SOFT_FMA
@@ -66,29 +67,36 @@ typedef ulong wf_u64;
 #define WF_GLOBAL_SIZE(d) ((wf_i32)get_global_size(d))
 #define WF_GLOBAL_SIZE64(d) ((wf_i64)get_global_size(d))
 
-WF_FN wf_u32 wf_as_u32(wf_f32 x) { return as_uint(x); }
-WF_FN wf_f32 wf_as_f32(wf_u32 x) { return as_float(x); }
+WF_FN wf_u32 wf_as_u32(wf_f32 x)
+{
+    return as_uint(x);
+}
+WF_FN wf_f32 wf_as_f32(wf_u32 x)
+{
+    return as_float(x);
+}
 
 #define WF_FMA_NATIVE(a, b, c) fma((a), (b), (c))
 #define WF_SQRT_NATIVE(x) sqrt(x)
 
 // 16 bytes at once, p 16-byte aligned: a0 .. a3 are lvalues.
-#define WF_LOAD4(a0, a1, a2, a3, p)                              \
-  do {                                                           \
-    const float4 wf_v4 = *(const __global float4 *)(p);          \
-    (a0) = wf_v4.x, (a1) = wf_v4.y, (a2) = wf_v4.z, (a3) = wf_v4.w; \
-  } while (0)
-#define WF_LOAD4_LOCAL(a0, a1, a2, a3, p)                        \
-  do {                                                           \
-    const float4 wf_v4 = *(const __local float4 *)(p);           \
-    (a0) = wf_v4.x, (a1) = wf_v4.y, (a2) = wf_v4.z, (a3) = wf_v4.w; \
-  } while (0)
+#define WF_LOAD4(a0, a1, a2, a3, p)                                                                \
+    do {                                                                                           \
+        const float4 wf_v4 = *(const __global float4 *)(p);                                        \
+        (a0) = wf_v4.x, (a1) = wf_v4.y, (a2) = wf_v4.z, (a3) = wf_v4.w;                            \
+    } while (0)
+#define WF_LOAD4_LOCAL(a0, a1, a2, a3, p)                                                          \
+    do {                                                                                           \
+        const float4 wf_v4 = *(const __local float4 *)(p);                                         \
+        (a0) = wf_v4.x, (a1) = wf_v4.y, (a2) = wf_v4.z, (a3) = wf_v4.w;                            \
+    } while (0)
 #define WF_STORE4(p, a0, a1, a2, a3) (*(__global float4 *)(p) = (float4)((a0), (a1), (a2), (a3)))
-#define WF_STORE4_LOCAL(p, a0, a1, a2, a3) (*(__local float4 *)(p) = (float4)((a0), (a1), (a2), (a3)))
+#define WF_STORE4_LOCAL(p, a0, a1, a2, a3)                                                         \
+    (*(__local float4 *)(p) = (float4)((a0), (a1), (a2), (a3)))
 
 #define WF_ATOMIC_MIN_U32(p, v) ((void)atomic_min((volatile __global uint *)(p), (wf_u32)(v)))
 
-#elif defined(WF_DIALECT_CUDA) // ------------------------------------------------------------------ CUDA, HIP
+#elif defined(WF_DIALECT_CUDA) // CUDA, HIP
 
 typedef float wf_f32;
 typedef signed char wf_i8;
@@ -111,20 +119,27 @@ typedef unsigned long long wf_u64;
 #define WF_BARRIER() __syncthreads()
 #define WF_UNROLL _Pragma("unroll")
 
-// d is a literal 0, 1 or 2. Names made by pasting: threadIdx.x and the like are chosen by ?: instead.
+// d is a literal 0, 1 or 2. Names made by pasting: threadIdx.x and the like are chosen by ?:
+// instead.
 #define WF_PICK3(v, d) ((d) == 0 ? (v).x : (d) == 1 ? (v).y : (v).z)
 #define WF_GROUP_ID(d) ((wf_i32)WF_PICK3(blockIdx, d))
 #define WF_LOCAL_ID(d) ((wf_i32)WF_PICK3(threadIdx, d))
 #define WF_LOCAL_SIZE(d) ((wf_i32)WF_PICK3(blockDim, d))
 #define WF_N_GROUPS(d) ((wf_i32)WF_PICK3(gridDim, d))
-#define WF_GLOBAL_ID64(d) \
-  ((wf_i64)WF_PICK3(blockIdx, d) * (wf_i64)WF_PICK3(blockDim, d) + (wf_i64)WF_PICK3(threadIdx, d))
+#define WF_GLOBAL_ID64(d)                                                                          \
+    ((wf_i64)WF_PICK3(blockIdx, d) * (wf_i64)WF_PICK3(blockDim, d) + (wf_i64)WF_PICK3(threadIdx, d))
 #define WF_GLOBAL_SIZE64(d) ((wf_i64)WF_PICK3(gridDim, d) * (wf_i64)WF_PICK3(blockDim, d))
 #define WF_GLOBAL_ID(d) ((wf_i32)WF_GLOBAL_ID64(d))
 #define WF_GLOBAL_SIZE(d) ((wf_i32)WF_GLOBAL_SIZE64(d))
 
-WF_FN wf_u32 wf_as_u32(wf_f32 x) { return __float_as_uint(x); }
-WF_FN wf_f32 wf_as_f32(wf_u32 x) { return __uint_as_float(x); }
+WF_FN wf_u32 wf_as_u32(wf_f32 x)
+{
+    return __float_as_uint(x);
+}
+WF_FN wf_f32 wf_as_f32(wf_u32 x)
+{
+    return __uint_as_float(x);
+}
 
 #if defined(__HIPCC_RTC__) || defined(__HIPCC__) || defined(__HIP__)
 #define WF_FMA_NATIVE(a, b, c) __builtin_fmaf((a), (b), (c))
@@ -135,18 +150,18 @@ WF_FN wf_f32 wf_as_f32(wf_u32 x) { return __uint_as_float(x); }
 #define WF_DIV_NATIVE(a, b) __fdiv_rn((a), (b))
 #endif
 
-#define WF_LOAD4(a0, a1, a2, a3, p)                              \
-  do {                                                           \
-    const float4 wf_v4 = *(const float4 *)(p);                   \
-    (a0) = wf_v4.x, (a1) = wf_v4.y, (a2) = wf_v4.z, (a3) = wf_v4.w; \
-  } while (0)
+#define WF_LOAD4(a0, a1, a2, a3, p)                                                                \
+    do {                                                                                           \
+        const float4 wf_v4 = *(const float4 *)(p);                                                 \
+        (a0) = wf_v4.x, (a1) = wf_v4.y, (a2) = wf_v4.z, (a3) = wf_v4.w;                            \
+    } while (0)
 #define WF_LOAD4_LOCAL(a0, a1, a2, a3, p) WF_LOAD4(a0, a1, a2, a3, p)
 #define WF_STORE4(p, a0, a1, a2, a3) (*(float4 *)(p) = make_float4((a0), (a1), (a2), (a3)))
 #define WF_STORE4_LOCAL(p, a0, a1, a2, a3) WF_STORE4(p, a0, a1, a2, a3)
 
 #define WF_ATOMIC_MIN_U32(p, v) ((void)atomicMin((unsigned int *)(p), (wf_u32)(v)))
 
-#else // ------------------------------------------------------------------------------------------- C
+#else // C
 
 #include <stdint.h>
 
@@ -160,8 +175,8 @@ typedef uint32_t wf_u32;
 typedef int64_t wf_i64;
 typedef uint64_t wf_u64;
 
-// Always inlined: a call inside a loop would keep the loop scalar, and a shared copy of a helper could be the one
-// that was compiled for another instruction set.
+// Always inlined: a call inside a loop would keep the loop scalar, and a shared copy of a helper
+// could be the one that was compiled for another instruction set.
 #define WF_FN static inline __attribute__((always_inline, unused))
 #define WF_GLOBAL
 #define WF_LOCAL_PTR
@@ -169,16 +184,18 @@ typedef uint64_t wf_u64;
 #define WF_RESTRICT restrict
 #define WF_UNROLL
 
-WF_FN wf_u32 wf_as_u32(wf_f32 x) {
-  wf_u32 u;
-  __builtin_memcpy(&u, &x, sizeof u);
-  return u;
+WF_FN wf_u32 wf_as_u32(wf_f32 x)
+{
+    wf_u32 u;
+    __builtin_memcpy(&u, &x, sizeof u);
+    return u;
 }
 
-WF_FN wf_f32 wf_as_f32(wf_u32 x) {
-  wf_f32 f;
-  __builtin_memcpy(&f, &x, sizeof f);
-  return f;
+WF_FN wf_f32 wf_as_f32(wf_u32 x)
+{
+    wf_f32 f;
+    __builtin_memcpy(&f, &x, sizeof f);
+    return f;
 }
 
 #if defined(__FMA__) || defined(__aarch64__)
@@ -188,62 +205,65 @@ WF_FN wf_f32 wf_as_f32(wf_u32 x) {
 #endif
 #define WF_SQRT_NATIVE(x) __builtin_sqrtf(x)
 
-#define WF_LOAD4(a0, a1, a2, a3, p) \
-  do {                              \
-    (a0) = (p)[0];                  \
-    (a1) = (p)[1];                  \
-    (a2) = (p)[2];                  \
-    (a3) = (p)[3];                  \
-  } while (0)
-#define WF_STORE4(p, a0, a1, a2, a3) \
-  do {                               \
-    (p)[0] = (a0);                   \
-    (p)[1] = (a1);                   \
-    (p)[2] = (a2);                   \
-    (p)[3] = (a3);                   \
-  } while (0)
+#define WF_LOAD4(a0, a1, a2, a3, p)                                                                \
+    do {                                                                                           \
+        (a0) = (p)[0];                                                                             \
+        (a1) = (p)[1];                                                                             \
+        (a2) = (p)[2];                                                                             \
+        (a3) = (p)[3];                                                                             \
+    } while (0)
+#define WF_STORE4(p, a0, a1, a2, a3)                                                               \
+    do {                                                                                           \
+        (p)[0] = (a0);                                                                             \
+        (p)[1] = (a1);                                                                             \
+        (p)[2] = (a2);                                                                             \
+        (p)[3] = (a3);                                                                             \
+    } while (0)
 
-#endif // -------------------------------------------------------------------------------------------- all
+#endif // of the four languages
 
 #ifdef WF_SOFT_FMA
-// fma through f64, rounded once: the product is exact in f64; the sum is rounded to odd (truncate, then set the last
-// bit if anything was lost), and 53 >= 2 * 24 + 2 bits make the second rounding harmless, for subnormal results too.
-// S. Boldo, G. Melquiond, "Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd",
-// IEEE Transactions on Computers 57(4), 2008. The error of the sum is Knuth's TwoSum.
-WF_FN wf_f32 wf_fma_soft(wf_f32 a, wf_f32 b, wf_f32 c) {
-  const double p = (double)a * (double)b;
-  const double d = (double)c;
-  const double s = p + d;
-  const double v = s - p;
-  const double t = (p - (s - v)) + (d - v);
-  // 1.0 if anything was lost; false for NaN: an infinite s, whose "error" is NaN, stays what it is. As a double, because
-  // SSE2 has no selection of 64-bit integers by a comparison of doubles, and the loop would stay scalar.
-  const double mark = t > 0.0 ? 1.0 : t < 0.0 ? 1.0 : 0.0;
+// fma through f64, rounded once: the product is exact in f64; the sum is rounded to odd (truncate,
+// then set the last bit if anything was lost), and 53 >= 2 * 24 + 2 bits make the second rounding
+// harmless, for subnormal results too. S. Boldo, G. Melquiond, "Emulation of FMA and correctly
+// rounded sums: proved algorithms using rounding to odd", IEEE Transactions on Computers 57(4),
+// 2008. The error of the sum is Knuth's TwoSum.
+WF_FN wf_f32 wf_fma_soft(wf_f32 a, wf_f32 b, wf_f32 c)
+{
+    const double p = (double)a * (double)b;
+    const double d = (double)c;
+    const double s = p + d;
+    const double v = s - p;
+    const double t = (p - (s - v)) + (d - v);
+    // 1.0 if anything was lost; false for NaN: an infinite s, whose "error" is NaN, stays what it
+    // is. As a double, because SSE2 has no selection of 64-bit integers by a comparison of doubles,
+    // and the loop would stay scalar.
+    const double mark = t > 0.0 ? 1.0 : t < 0.0 ? 1.0 : 0.0;
 #if defined(WF_DIALECT_OPENCL)
-  wf_u64 bits = as_ulong(s);
-  const wf_u64 low = as_ulong(t);
-  const wf_u64 lost = as_ulong(mark) >> 61;
+    wf_u64 bits = as_ulong(s);
+    const wf_u64 low = as_ulong(t);
+    const wf_u64 lost = as_ulong(mark) >> 61;
 #elif defined(WF_DIALECT_CUDA)
-  wf_u64 bits = (wf_u64)__double_as_longlong(s);
-  const wf_u64 low = (wf_u64)__double_as_longlong(t);
-  const wf_u64 lost = (wf_u64)__double_as_longlong(mark) >> 61;
+    wf_u64 bits = (wf_u64)__double_as_longlong(s);
+    const wf_u64 low = (wf_u64)__double_as_longlong(t);
+    const wf_u64 lost = (wf_u64)__double_as_longlong(mark) >> 61;
 #else
-  wf_u64 bits, low, lost;
-  __builtin_memcpy(&bits, &s, sizeof bits);
-  __builtin_memcpy(&low, &t, sizeof low);
-  __builtin_memcpy(&lost, &mark, sizeof lost);
-  lost >>= 61;
+    wf_u64 bits, low, lost;
+    __builtin_memcpy(&bits, &s, sizeof bits);
+    __builtin_memcpy(&low, &t, sizeof low);
+    __builtin_memcpy(&lost, &mark, sizeof lost);
+    lost >>= 61;
 #endif
-  const wf_u64 beyond = lost & ((bits ^ low) >> 63); // s was rounded away from zero
-  bits = (bits - beyond) | lost;
+    const wf_u64 beyond = lost & ((bits ^ low) >> 63); // s was rounded away from zero
+    bits = (bits - beyond) | lost;
 #if defined(WF_DIALECT_OPENCL)
-  return (wf_f32)as_double(bits);
+    return (wf_f32)as_double(bits);
 #elif defined(WF_DIALECT_CUDA)
-  return (wf_f32)__longlong_as_double((wf_i64)bits);
+    return (wf_f32)__longlong_as_double((wf_i64)bits);
 #else
-  double odd;
-  __builtin_memcpy(&odd, &bits, sizeof odd);
-  return (wf_f32)odd;
+    double odd;
+    __builtin_memcpy(&odd, &bits, sizeof odd);
+    return (wf_f32)odd;
 #endif
 }
 #define WF_FMA(a, b, c) wf_fma_soft((a), (b), (c))
@@ -255,7 +275,8 @@ WF_FN wf_f32 wf_fma_soft(wf_f32 a, wf_f32 b, wf_f32 c) {
 #define WF_DIV_NATIVE(a, b) ((a) / (b))
 #endif
 
-// Correctly rounded, everywhere. The software ones are in divide.h and square_root.h, which include this file.
+// Correctly rounded, everywhere. The software ones are in divide.h and square_root.h, which include
+// this file.
 #ifdef WF_SOFT_DIV
 #define WF_DIV(a, b) wf_div_soft((a), (b))
 #else
@@ -272,18 +293,29 @@ WF_FN wf_f32 wf_fma_soft(wf_f32 a, wf_f32 b, wf_f32 c) {
 #define WF_INF wf_as_f32(0x7f800000u)
 
 // |x|, -x and "the magnitude of a with the sign of b", by bits: no arithmetic, NaN included.
-WF_FN wf_f32 wf_abs(wf_f32 x) { return wf_as_f32(wf_as_u32(x) & 0x7fffffffu); }
-WF_FN wf_f32 wf_neg(wf_f32 x) { return wf_as_f32(wf_as_u32(x) ^ 0x80000000u); }
-WF_FN wf_f32 wf_copysign(wf_f32 a, wf_f32 b) {
-  return wf_as_f32((wf_as_u32(a) & 0x7fffffffu) | (wf_as_u32(b) & 0x80000000u));
+WF_FN wf_f32 wf_abs(wf_f32 x)
+{
+    return wf_as_f32(wf_as_u32(x) & 0x7fffffffu);
+}
+WF_FN wf_f32 wf_neg(wf_f32 x)
+{
+    return wf_as_f32(wf_as_u32(x) ^ 0x80000000u);
+}
+WF_FN wf_f32 wf_copysign(wf_f32 a, wf_f32 b)
+{
+    return wf_as_f32((wf_as_u32(a) & 0x7fffffffu) | (wf_as_u32(b) & 0x80000000u));
 }
 
 // 2^n for -126 <= n <= 127.
-WF_FN wf_f32 wf_pow2(wf_i32 n) { return wf_as_f32((wf_u32)(n + 127) << 23); }
+WF_FN wf_f32 wf_pow2(wf_i32 n)
+{
+    return wf_as_f32((wf_u32)(n + 127) << 23);
+}
 
-// Two numbers as one value: what is meant (hi + lo, or as the function says) stands where it is returned.
+// Two numbers as one value: what is meant (hi + lo, or as the function says) stands where it is
+// returned.
 typedef struct {
-  wf_f32 hi, lo;
+    wf_f32 hi, lo;
 } wf_pair;
 
 #endif

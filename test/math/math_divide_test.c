@@ -1,5 +1,6 @@
-// The software divide, square root and fma: what proves them (all 2^23 reciprocals, all 2^24 roots) and what would break
-// them (quotients beside midpoints, subnormal results, specials), against the processor's own operations.
+// The software divide, square root and fma: what proves them (all 2^23 reciprocals, all 2^24 roots)
+// and what would break them (quotients beside midpoints, subnormal results, specials), against the
+// processor's own operations.
 #include <math.h>
 #include <stdio.h>
 
@@ -23,15 +24,20 @@ static wf_u32 random_u32(void)
     return (wf_u32)(random_state >> 32);
 }
 
-static wf_u32 bits_of(wf_f32 x) { return wf_as_u32(wf_canonical(x)); }
+static wf_u32 bits_of(wf_f32 x)
+{
+    return wf_as_u32(wf_canonical(x));
+}
 
 static void check_quotient(wf_f32 a, wf_f32 b)
 {
     if (bits_of(wf_div_soft(a, b)) != bits_of(a / b))
-        fail_msg("%a / %a: got %a, want %a", (double)a, (double)b, (double)wf_div_soft(a, b), (double)(a / b));
+        fail_msg("%a / %a: got %a, want %a", (double)a, (double)b, (double)wf_div_soft(a, b),
+                 (double)(a / b));
 }
 
-// Markstein's theorem needs |1 - b y| < 2^-24, which the nearest float y has. The double is exact: 24 + 24 bits.
+// Markstein's theorem needs |1 - b y| < 2^-24, which the nearest float y has. The double is exact:
+// 24 + 24 bits.
 static void every_reciprocal_meets_the_theorem(void **state)
 {
     (void)state;
@@ -44,7 +50,8 @@ static void every_reciprocal_meets_the_theorem(void **state)
     assert_true(wf_div_reciprocal(0x1.fffffep0f) == 0x1.000002p-1f);
 }
 
-// a / b a little beside a midpoint of two floats: a 2^25 = m b + d, m odd of 25 bits, d small; m = -d / b mod 2^25.
+// a / b a little beside a midpoint of two floats: a 2^25 = m b + d, m odd of 25 bits, d small; m =
+// -d / b mod 2^25.
 static void quotients_beside_midpoints_round_right(void **state)
 {
     (void)state;
@@ -71,19 +78,32 @@ static void random_quotients_round_right(void **state)
         check_quotient(wf_as_f32(random_u32()), wf_as_f32(random_u32()));
     // Dividing by powers of two makes exact halves of the last subnormal bit.
     for (int i = 0; i < N_RANDOM / 8; i++)
-        check_quotient(wf_as_f32(random_u32() & 0x0fffffffu), wf_pow2((wf_i32)(random_u32() % 254u) - 126));
+        check_quotient(wf_as_f32(random_u32() & 0x0fffffffu),
+                       wf_pow2((wf_i32)(random_u32() % 254u) - 126));
     for (int i = 0; i < N_RANDOM / 8; i++)
-        check_quotient(wf_as_f32(random_u32() & 0x80ffffffu), wf_as_f32(random_u32() & 0x80ffffffu));
+        check_quotient(wf_as_f32(random_u32() & 0x80ffffffu),
+                       wf_as_f32(random_u32() & 0x80ffffffu));
 }
 
 static void special_quotients_are_ieee(void **state)
 {
-    static const float v[] = {0.0f,       1.0f,       1.5f, 3.0f, 0x1p-149f, 0x1p-126f, 0x1.fffffcp-127f, 0x1.fffffep127f,
-                              0x1p127f,   0x1.fffffep0f, INFINITY, NAN};
+    static const float v[] = {0.0f,
+                              1.0f,
+                              1.5f,
+                              3.0f,
+                              0x1p-149f,
+                              0x1p-126f,
+                              0x1.fffffcp-127f,
+                              0x1.fffffep127f,
+                              0x1p127f,
+                              0x1.fffffep0f,
+                              INFINITY,
+                              NAN};
     enum { N = sizeof v / sizeof v[0] };
     (void)state;
     for (int i = 0; i < 4 * N * N; i++)
-        check_quotient((i & 1 ? -1.0f : 1.0f) * v[i / 4 % N], (i & 2 ? -1.0f : 1.0f) * v[i / 4 / N]);
+        check_quotient((i & 1 ? -1.0f : 1.0f) * v[i / 4 % N],
+                       (i & 2 ? -1.0f : 1.0f) * v[i / 4 / N]);
 }
 
 static void check_root(wf_u32 bits)
@@ -112,27 +132,30 @@ static void roots_elsewhere_round_right(void **state)
             check_root((top << 23) + near - 2u);
 }
 
-// Where the test's own processor code has no fma, WF_FMA is the emulation; elsewhere it is the processor's.
+// Where the test's own processor code has no fma, WF_FMA is the emulation; elsewhere it is the
+// processor's.
 static void fma_rounds_once(void **state)
 {
     (void)state;
     for (int i = 0; i < N_RANDOM; i++) {
         const wf_f32 a = wf_as_f32(random_u32()), b = wf_as_f32(random_u32());
         wf_f32 c = wf_as_f32(random_u32());
-        // Most random sums have one term that matters; near cancellation and subnormals is where a second rounding shows.
+        // Most random sums have one term that matters; near cancellation and subnormals is where a
+        // second rounding shows.
         if (i & 1)
             c = wf_as_f32(wf_as_u32(-(a * b)) + (random_u32() & 3u));
         if (bits_of(WF_FMA(a, b, c)) != bits_of(fmaf(a, b, c)))
-            fail_msg("fma(%a, %a, %a): got %a, want %a", (double)a, (double)b, (double)c, (double)WF_FMA(a, b, c),
-                     (double)fmaf(a, b, c));
+            fail_msg("fma(%a, %a, %a): got %a, want %a", (double)a, (double)b, (double)c,
+                     (double)WF_FMA(a, b, c), (double)fmaf(a, b, c));
     }
     for (int i = 0; i < N_RANDOM / 4; i++) { // products around 2^-149, where c decides the rounding
         const wf_f32 a = wf_as_f32((random_u32() & 0x807fffffu) + 0x20000000u);
-        const wf_f32 b = wf_as_f32((random_u32() & 0x807fffffu) + 0x14000000u + (random_u32() & 0x0f800000u));
+        const wf_f32 b =
+            wf_as_f32((random_u32() & 0x807fffffu) + 0x14000000u + (random_u32() & 0x0f800000u));
         const wf_f32 c = wf_as_f32(random_u32() & 0x8003ffffu);
         if (bits_of(WF_FMA(a, b, c)) != bits_of(fmaf(a, b, c)))
-            fail_msg("fma(%a, %a, %a): got %a, want %a", (double)a, (double)b, (double)c, (double)WF_FMA(a, b, c),
-                     (double)fmaf(a, b, c));
+            fail_msg("fma(%a, %a, %a): got %a, want %a", (double)a, (double)b, (double)c,
+                     (double)WF_FMA(a, b, c), (double)fmaf(a, b, c));
     }
 }
 

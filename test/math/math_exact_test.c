@@ -1,4 +1,5 @@
-// The exact functions of src/math: half formats, rounding and conversions, comparisons, integers, Philox.
+// The exact functions of src/math: half formats, rounding and conversions, comparisons, integers,
+// Philox.
 #include <math.h>
 #include <stdio.h>
 
@@ -16,17 +17,19 @@ enum { STRIDE = 509 };
 enum { STRIDE = 60013 };
 #endif
 
-// A format of `exponent` and `mantissa` bits by its definition, in double. Infinity is the next power of two, so that
-// rounding to it is rounding to a neighbour.
+// A format of `exponent` and `mantissa` bits by its definition, in double. Infinity is the next
+// power of two, so that rounding to it is rounding to a neighbour.
 static double small_value(wf_u32 h, int exponent, int mantissa)
 {
     const int e = (int)(h >> mantissa) & ((1 << exponent) - 1);
     const double m = (double)(h & ((1u << mantissa) - 1u));
     const int bias = (1 << (exponent - 1)) - 1;
-    return e == 0 ? ldexp(m, 1 - bias - mantissa) : ldexp(m + ldexp(1.0, mantissa), e - bias - mantissa);
+    return e == 0 ? ldexp(m, 1 - bias - mantissa)
+                  : ldexp(m + ldexp(1.0, mantissa), e - bias - mantissa);
 }
 
-// h is x rounded to nearest even: no neighbour is nearer, and of two equally near the even one was taken.
+// h is x rounded to nearest even: no neighbour is nearer, and of two equally near the even one was
+// taken.
 static void check_nearest(wf_f32 x, wf_u32 h, int exponent, int mantissa)
 {
     const wf_u32 mag = h & 0x7fffu;
@@ -42,7 +45,8 @@ static void check_nearest(wf_f32 x, wf_u32 h, int exponent, int mantissa)
         is_right = is_right && (here < there || (here == there && mag % 2 == 0));
     }
     if (mag == last)
-        is_right = is_right && a >= 0.5 * (small_value(last, exponent, mantissa) + small_value(last - 1, exponent, mantissa));
+        is_right = is_right && a >= 0.5 * (small_value(last, exponent, mantissa) +
+                                           small_value(last - 1, exponent, mantissa));
     if (!is_right)
         fail_msg("%a narrowed to %04x (%d exponent bits)", (double)x, h, exponent);
 }
@@ -83,12 +87,15 @@ static void every_half_survives_the_round_trip(void **state)
             assert_true(y != y);
         else
             assert_int_equal(wf_f32_to_bf16(y), h);
-        // The midpoints between this half and the next, and their neighbours: ties and the last bit beside them.
+        // The midpoints between this half and the next, and their neighbours: ties and the last bit
+        // beside them.
         if ((h & 0x7fffu) < 0x7c00u) {
-            const double middle = 0.5 * (small_value(h & 0x7fffu, 5, 10) + small_value((h & 0x7fffu) + 1u, 5, 10));
+            const double middle =
+                0.5 * (small_value(h & 0x7fffu, 5, 10) + small_value((h & 0x7fffu) + 1u, 5, 10));
             const wf_u32 bits = wf_as_u32((wf_f32)middle * sign);
             for (wf_u32 near = 0; near < 3; near++)
-                check_nearest(wf_as_f32(bits + near - 1u), wf_f32_to_f16(wf_as_f32(bits + near - 1u)), 5, 10);
+                check_nearest(wf_as_f32(bits + near - 1u),
+                              wf_f32_to_f16(wf_as_f32(bits + near - 1u)), 5, 10);
         }
     }
 }
@@ -139,7 +146,8 @@ static void rounding_agrees_with_libm(void **state)
 
 static void comparisons_are_decided(void **state)
 {
-    static const float v[] = {-INFINITY, -1.0f, -0x1p-149f, -0.0f, 0.0f, 0x1p-149f, 1.0f, INFINITY}; // ascending
+    static const float v[] = {-INFINITY, -1.0f,     -0x1p-149f, -0.0f,
+                              0.0f,      0x1p-149f, 1.0f,       INFINITY}; // ascending
     enum { N = sizeof v / sizeof v[0] };
     (void)state;
     for (int i = 0; i < N; i++) {
@@ -167,7 +175,8 @@ static void integers_are_defined_everywhere(void **state)
     assert_int_equal(wf_div_i32(INT32_MIN, -1), INT32_MIN);
     assert_int_equal(wf_rem_i32(INT32_MIN, -1), 0);
     assert_int_equal(wf_div_i32(9, -1), -9);
-    assert_true(wf_div_i64(INT64_MIN, -1) == INT64_MIN && wf_div_i64(1, 0) == 0 && wf_rem_i64(INT64_MIN, -1) == 0);
+    assert_true(wf_div_i64(INT64_MIN, -1) == INT64_MIN && wf_div_i64(1, 0) == 0 &&
+                wf_rem_i64(INT64_MIN, -1) == 0);
     assert_true(wf_div_i64(-9, 4) == -2 && wf_rem_i64(-9, 4) == -1);
     assert_int_equal(wf_add_i32(INT32_MAX, 1), INT32_MIN);
     assert_int_equal(wf_mul_i32(65536, 65537), 65536);
@@ -179,7 +188,8 @@ static void integers_are_defined_everywhere(void **state)
     assert_int_equal(wf_shr_i32(8, 40), 0);
     assert_int_equal(wf_shr_u32(0x80000000u, 31), 1);
     assert_int_equal(wf_shr_u32(0x80000000u, 32), 0);
-    assert_true(wf_shl_i64(1, 63) == INT64_MIN && wf_shl_i64(1, 64) == 0 && wf_shr_i64(-1, 99) == -1);
+    assert_true(wf_shl_i64(1, 63) == INT64_MIN && wf_shl_i64(1, 64) == 0 &&
+                wf_shr_i64(-1, 99) == -1);
 }
 
 // The published known answers (Random123, kat_vectors, philox4x32 with 10 rounds).
@@ -187,10 +197,10 @@ static void philox_gives_the_published_words(void **state)
 {
     static const wf_u32 cases[3][10] = {
         {0, 0, 0, 0, 0, 0, 0x6627e8d5u, 0xe169c58du, 0xbc57ac4cu, 0x9b00dbd8u},
-        {0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x408f276du, 0x41c83b0eu, 0xa20bc7c6u,
-         0x6d5451fdu},
-        {0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u, 0xa4093822u, 0x299f31d0u, 0xd16cfe09u, 0x94fdccebu, 0x5001e420u,
-         0x24126ea1u}};
+        {0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0xffffffffu, 0x408f276du,
+         0x41c83b0eu, 0xa20bc7c6u, 0x6d5451fdu},
+        {0x243f6a88u, 0x85a308d3u, 0x13198a2eu, 0x03707344u, 0xa4093822u, 0x299f31d0u, 0xd16cfe09u,
+         0x94fdccebu, 0x5001e420u, 0x24126ea1u}};
     (void)state;
     for (int i = 0; i < 3; i++) {
         const wf_u32 *c = cases[i];
@@ -217,10 +227,12 @@ static void random_numbers_have_their_moments(void **state)
         assert_true(fabs(x) < 5.8 && u >= 0.0 && u < 1.0);
         sum += x, square += x * x, fourth += x * x * x * x, uniform += u;
         const wf_philox_block b = wf_random_block(42, 3, 7, i);
-        const wf_pair p = i & 2u ? wf_normal_from_words(b.w2, b.w3) : wf_normal_from_words(b.w0, b.w1);
+        const wf_pair p =
+            i & 2u ? wf_normal_from_words(b.w2, b.w3) : wf_normal_from_words(b.w0, b.w1);
         assert_int_equal(wf_as_u32(i & 1u ? p.lo : p.hi), wf_as_u32(wf_random_normal(42, 3, 7, i)));
     }
-    assert_true(fabs(sum / N) < 0.02 && fabs(square / N - 1.0) < 0.03 && fabs(fourth / N - 3.0) < 0.2);
+    assert_true(fabs(sum / N) < 0.02 && fabs(square / N - 1.0) < 0.03 &&
+                fabs(fourth / N - 3.0) < 0.2);
     assert_true(fabs(uniform / N - 0.5) < 0.005);
     // The ends of the words: radius 0, and the largest.
     assert_true(wf_normal_from_words(0xffffffffu, 0).hi == 0.0f);

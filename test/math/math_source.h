@@ -1,4 +1,5 @@
-// The headers of src/math as one text, the includes between them put in place once each, as a GPU program gets them.
+// The headers of src/math as one text, the includes between them put in place once each, as a GPU
+// program gets them.
 #ifndef WF_TEST_MATH_SOURCE_H
 #define WF_TEST_MATH_SOURCE_H
 
