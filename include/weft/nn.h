@@ -1,0 +1,342 @@
+// Neural networks out of the primitive ops: layers, activations, losses, optimisers, schedules.
+//
+// Everything here is a function over other ops: it adds nodes to a graph and inherits their
+// gradients, bits and devices. A layer names its nodes' scope and its parameters after itself: linear
+// "fc1" in scope "encoder" has the parameters "encoder.fc1.weight" and "encoder.fc1.bias". Names and
+// shapes are PyTorch's.
+//
+//   weft_nn *nn;
+//   weft_nn_create(g, &(weft_nn_options){sizeof(weft_nn_options), true, 1}, &nn, &err);
+//   weft_val y = weft_linear(nn, "fc1", x, 10, NULL);
+//   weft_val loss = weft_cross_entropy(g, y, labels, NULL);
+//   weft_train_step(nn, loss, &optimizer, &schedule);
+//
+// Errors are recorded in the graph, as for ops: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE, WEFT_ERR_ATTR (an
+// option out of its range), WEFT_ERR_NAME (a name is taken), WEFT_ERR_USAGE (struct_size).
+// Numbers in options are given as double and rounded once to f32, unless a comment says otherwise.
+#ifndef WEFT_NN_H
+#define WEFT_NN_H
+
+#include <weft/ops.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- the model under construction: a graph, a mode, a seed, the parameters made so far
+typedef struct weft_nn weft_nn;
+
+typedef struct weft_nn_options {
+    size_t struct_size;
+    bool is_training; // dropout drops, batch norm takes the batch's statistics and updates its own
+    int64_t seed;     // of initialisers and dropout
+} weft_nn_options;
+#define WEFT_NN_OPTIONS_INIT {sizeof(weft_nn_options), false, 0}
+
+// Starts building in graph, which must outlive it; one thread. options may be NULL.
+// Errors: WEFT_ERR_MEMORY, WEFT_ERR_USAGE. Ownership: destroy it before the graph.
+WEFT_API weft_status weft_nn_create(weft_graph *graph, const weft_nn_options *options,
+                                    weft_nn **out_nn, weft_error *err);
+// Accepts NULL.
+WEFT_API void weft_nn_destroy(weft_nn *nn);
+WEFT_API weft_graph *weft_nn_graph(const weft_nn *nn);
+// Records the caller's place; the macros below call it. Returns nn.
+WEFT_API weft_nn *weft_nn_at(weft_nn *nn, const char *file, int32_t line);
+
+// The variable "seed" [] i64: what dropout draws from. Made on first use.
+WEFT_API weft_val weft_nn_seed(weft_nn *nn);
+// The variable "step" [] i64: good steps done so far; weft_train_step adds one. Made on first use.
+WEFT_API weft_val weft_nn_step(weft_nn *nn);
+
+// A trained variable. Its place in the list is the order of creation.
+typedef struct weft_parameter {
+    const char *name; // borrowed from the graph
+    weft_val val;
+    bool is_trainable; // false: frozen
+    bool has_decay;    // weights: yes; biases and norms: no
+} weft_parameter;
+WEFT_API size_t weft_nn_n_parameters(const weft_nn *nn);
+// Name NULL and val none beyond the last.
+WEFT_API weft_parameter weft_nn_parameter(const weft_nn *nn, size_t idx);
+// Parameters whose names begin with prefix are no longer trained. Returns how many those are.
+WEFT_API size_t weft_nn_freeze(weft_nn *nn, const char *prefix);
+
+// ---- initialisers
+typedef enum weft_init_kind {
+    WEFT_INIT_DEFAULT = 0, // the layer's own: FAN_IN for weights, see there
+    WEFT_INIT_ZEROS = 1,
+    WEFT_INIT_ONES = 2,
+    WEFT_INIT_UNIFORM = 3,         // [a, b)
+    WEFT_INIT_NORMAL = 4,          // mean a, standard deviation b
+    WEFT_INIT_KAIMING_UNIFORM = 5, // +-gain * sqrt(3 / fan_in)
+    WEFT_INIT_KAIMING_NORMAL = 6,  // standard deviation gain / sqrt(fan_in)
+    WEFT_INIT_XAVIER_UNIFORM = 7,  // +-gain * sqrt(6 / (fan_in + fan_out))
+    WEFT_INIT_XAVIER_NORMAL = 8,   // standard deviation gain * sqrt(2 / (fan_in + fan_out))
+    WEFT_INIT_FAN_IN = 9,          // +-1 / sqrt(fan_in): PyTorch's default of linear and conv
+} weft_init_kind;
+
+// fan_in = dims[1] * window, fan_out = dims[0] * window, of dims [out,in,window..].
+typedef struct weft_init {
+    weft_init_kind kind;
+    double a, b;
+    double gain; // 0: sqrt(2) for Kaiming (relu), 1 for Xavier
+} weft_init;
+
+// Random numbers of an initialiser: f32 of dims, drawn from the seed at step 0 in the current scope.
+// The default kind is FAN_IN. UNIFORM, NORMAL, ZEROS and ONES take any shape; the others two or more
+// dims. No gradient. Numerics: bounds are computed in f32 from + * / sqrt.
+WEFT_API weft_val weft_init_values(weft_nn *nn, const weft_init *init, const int64_t *dims,
+                                   int32_t ndim);
+// A trainable variable in the current scope, "<scope>.<name>"; init gives its first value and type.
+WEFT_API weft_val weft_parameter_create(weft_nn *nn, const char *name, weft_val init,
+                                        bool has_decay);
+
+// ---- layers
+typedef struct weft_linear_options {
+    size_t struct_size;
+    bool no_bias;
+    weft_init weight; // default FAN_IN
+    weft_init bias;   // default uniform +-1 / sqrt(in)
+} weft_linear_options;
+#define WEFT_LINEAR_OPTIONS_INIT                                                                   \
+    {sizeof(weft_linear_options), false, {WEFT_INIT_DEFAULT, 0, 0, 0}, {WEFT_INIT_DEFAULT, 0, 0, 0}}
+// y = x * weight^T + bias.
+//   x        [..,in], 1 dim or more    f32
+//   result   [..,out]
+//   weight   [out,in]; bias [out]
+WEFT_API weft_val weft_linear(weft_nn *nn, const char *name, weft_val x, int64_t out,
+                              const weft_linear_options *options);
+
+typedef struct weft_conv_layer_options {
+    size_t struct_size;
+    weft_conv_options conv; // its struct_size 0: all defaults
+    bool no_bias;
+    weft_init weight; // default FAN_IN
+    weft_init bias;   // default uniform +-1 / sqrt(fan_in)
+} weft_conv_layer_options;
+#define WEFT_CONV_LAYER_OPTIONS_INIT                                                               \
+    {sizeof(weft_conv_layer_options), WEFT_CONV_OPTIONS_INIT, false, {WEFT_INIT_DEFAULT, 0, 0, 0}, \
+     {WEFT_INIT_DEFAULT, 0, 0, 0}}
+// y = conv(x, weight) + bias, over 1 to 3 spatial axes.
+//   x        [n,c,spatial..]     f32
+//   window   one size for each spatial axis
+//   result   [n,out,spatial'..], see weft_conv
+//   weight   [out,c/groups,window..]; bias [out]
+WEFT_API weft_val weft_conv_layer(weft_nn *nn, const char *name, weft_val x, int64_t out,
+                                  const int64_t *window, const weft_conv_layer_options *options);
+
+typedef struct weft_batch_norm_options {
+    size_t struct_size;
+    double epsilon;  // 0: 1e-5
+    double momentum; // of the running statistics; 0: 0.1
+    bool no_affine;
+} weft_batch_norm_options;
+#define WEFT_BATCH_NORM_OPTIONS_INIT {sizeof(weft_batch_norm_options), 0, 0, false}
+// y = (x - mean) / sqrt(variance + epsilon) * weight + bias, for each channel.
+//   x        [n,c,..]     f32, 2 dims or more
+//   result   shape of x
+//   weight, bias, and the variables running_mean, running_var   [c]
+// In training mean and biased variance are the batch's, and running = running + momentum * (batch -
+// running) with the unbiased variance; otherwise they are the running ones.
+// One value per channel (n and all spatial sizes 1) gives y = bias, and leaves running_var as it is:
+// one value has no unbiased variance. No value at all leaves both.
+// Numerics: weft_moments; running statistics are flushed.
+WEFT_API weft_val weft_batch_norm(weft_nn *nn, const char *name, weft_val x,
+                                  const weft_batch_norm_options *options);
+
+typedef struct weft_layer_norm_options {
+    size_t struct_size;
+    int32_t n_axes; // last axes that are normalised together; 0: 1
+    double epsilon; // 0: 1e-5
+    bool no_affine;
+} weft_layer_norm_options;
+#define WEFT_LAYER_NORM_OPTIONS_INIT {sizeof(weft_layer_norm_options), 0, 0, false}
+// y = (x - mean) / sqrt(variance + epsilon) * weight + bias over the last axes, biased variance.
+//   x        [..]                f32
+//   result   shape of x
+//   weight, bias   the shape of the last n_axes axes
+WEFT_API weft_val weft_layer_norm(weft_nn *nn, const char *name, weft_val x,
+                                  const weft_layer_norm_options *options);
+
+// In training each element is dropped (0) with probability p, else multiplied by 1 / (1 - p);
+// otherwise y = x.
+//   x   any shape   f32
+//   p   0 <= p < 1; an element is kept where its 32 random bits are >= floor(p * 2^32)
+// Gradient: dy where kept, times 1 / (1 - p).
+// Numerics: 1 / (1 - p) is rounded once to f32. Draws from "seed" and "step".
+WEFT_API weft_val weft_dropout(weft_nn *nn, weft_val x, double p);
+
+// Mean or maximum over all spatial axes: [n,c,spatial..] -> [n,c].   f32
+WEFT_API weft_val weft_global_mean_pool(weft_graph *g, weft_val x);
+WEFT_API weft_val weft_global_max_pool(weft_graph *g, weft_val x);
+
+// ---- activations. relu, tanh, sigmoid, silu, gelu, gelu_tanh and softplus are ops.
+// x where x > 0, else slope * x.   f32
+WEFT_API weft_val weft_leaky_relu(weft_graph *g, weft_val x, double slope);
+// y = exp(x) / sum(exp(x)) over one axis.
+//   x      [..], 1 dim or more, that axis not empty   f32
+//   axis   -n <= axis < n
+// Numerics: subtracts the maximum; exponentials are flushed. A row of -inf gives NaN.
+WEFT_API weft_val weft_softmax(weft_graph *g, weft_val x, int32_t axis);
+// y = log(softmax(x)), without forming it.
+WEFT_API weft_val weft_log_softmax(weft_graph *g, weft_val x, int32_t axis);
+// By name, as recipes write it: "relu", "leaky_relu" (slope 0.01), "gelu", "gelu_tanh", "silu",
+// "tanh", "sigmoid", "softplus", "softmax" (last axis), "none".
+// Errors: WEFT_ERR_NAME.
+WEFT_API weft_val weft_activation(weft_graph *g, const char *name, weft_val x);
+
+// ---- losses
+typedef enum weft_reduction {
+    WEFT_REDUCTION_MEAN = 0,
+    WEFT_REDUCTION_SUM = 1,
+    WEFT_REDUCTION_NONE = 2,
+} weft_reduction;
+
+typedef struct weft_cross_entropy_options {
+    size_t struct_size;
+    weft_reduction reduction;
+    bool has_ignore_index;
+    int32_t ignore_index;   // rows with this label do not count
+    double label_smoothing; // 0 <= s <= 1: the target is (1 - s) of the label and s / c of every class
+    weft_val class_weights; // [c] f32; none: all 1
+} weft_cross_entropy_options;
+#define WEFT_CROSS_ENTROPY_OPTIONS_INIT                                                            \
+    {sizeof(weft_cross_entropy_options), WEFT_REDUCTION_MEAN, false, 0, 0, {0}}
+// loss = - sum over classes of weight * target * log_softmax(logits).
+//   logits   [n,c,..]    f32
+//   labels   [n,..]      i32; one outside 0..c-1 that is not ignored makes the step bad
+//   result   [] f32, or the shape of labels with WEFT_REDUCTION_NONE (ignored rows are 0)
+// MEAN divides the sum by the sum of the weights of the labels that count, as PyTorch does. Where
+// that is 0 (all ignored, or no rows) the loss is 0 and so is its gradient, unlike PyTorch's NaN.
+// A class that is ignored still stands in every row's denominator, if it is a class.
+// Gradient: in logits.
+WEFT_API weft_val weft_cross_entropy(weft_graph *g, weft_val logits, weft_val labels,
+                                     const weft_cross_entropy_options *options);
+// loss = log(1 + exp(x)) - x * target, without overflow or cancellation.
+//   logits, targets   one shape   f32; targets in 0..1
+//   result            [] f32, or that shape; the mean of nothing is 0
+// Gradient: sigmoid(x) - target; in targets, -x.
+WEFT_API weft_val weft_bce_with_logits(weft_graph *g, weft_val logits, weft_val targets,
+                                       weft_reduction reduction);
+// loss = (x - target)^2.   x, target: one shape, f32
+WEFT_API weft_val weft_mse(weft_graph *g, weft_val x, weft_val target, weft_reduction reduction);
+// loss = d^2 / 2 where |d| <= delta, else delta * (|d| - delta / 2); d = x - target; delta > 0.
+WEFT_API weft_val weft_huber(weft_graph *g, weft_val x, weft_val target, double delta,
+                             weft_reduction reduction);
+
+// ---- metrics. No gradient.
+// Rows whose greatest logit (the lowest class of equals) is the label, as a count.
+//   logits   [n,c] f32; labels [n] i32; ignored rows are those with label ignore_index (NULL: none)
+//   result   [] i64
+WEFT_API weft_val weft_count_correct(weft_graph *g, weft_val logits, weft_val labels,
+                                     const int32_t *ignore_index);
+// The same over the rows that count, in 0..1; 0 where none does.   result [] f32
+WEFT_API weft_val weft_accuracy(weft_graph *g, weft_val logits, weft_val labels,
+                                const int32_t *ignore_index);
+
+// ---- schedules: the learning rate as a function of "step", in the graph, so that a resumed run goes
+// on with the same numbers.
+typedef enum weft_schedule_kind {
+    WEFT_SCHEDULE_CONSTANT = 0,
+    WEFT_SCHEDULE_LINEAR = 1,    // to final_fraction at total_steps
+    WEFT_SCHEDULE_COSINE = 2,    // to final_fraction at total_steps, along half a cosine
+    WEFT_SCHEDULE_STEP = 3,      // times gamma every step_size steps
+    WEFT_SCHEDULE_ONE_CYCLE = 4, // PyTorch's OneCycleLR: up to lr and down again, along cosines
+} weft_schedule_kind;
+
+typedef struct weft_schedule_options {
+    size_t struct_size;
+    weft_schedule_kind kind;
+    double lr;             // the base; the peak of one_cycle
+    int64_t warmup_steps;  // lr * (step + 1) / warmup_steps while step < warmup_steps; not one_cycle
+    int64_t total_steps;   // of linear, cosine and one_cycle; steps beyond keep the last value
+    double final_fraction; // of lr, at the end of linear and cosine
+    int64_t step_size;     // of step
+    double gamma;          // of step; 0: 0.1
+    double warmup_share;   // of one_cycle: the share of steps that goes up; 0: 0.3
+    double initial_divisor; // of one_cycle: starts at lr / this; 0: 25
+    double final_divisor;   // of one_cycle: ends at its start / this; 0: 10000
+} weft_schedule_options;
+#define WEFT_SCHEDULE_OPTIONS_INIT                                                                 \
+    {sizeof(weft_schedule_options), WEFT_SCHEDULE_CONSTANT, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+// lr [] f32 at step [] i64. Warm-up and decay do not overlap: decay begins at warmup_steps.
+// Errors: WEFT_ERR_ATTR (lr or steps out of range).
+WEFT_API weft_val weft_schedule(weft_graph *g, weft_val step, const weft_schedule_options *options);
+
+// ---- optimisers
+typedef enum weft_optimizer_kind {
+    WEFT_OPTIMIZER_SGD = 0,
+    WEFT_OPTIMIZER_ADAM = 1,  // weight decay is added to the gradient
+    WEFT_OPTIMIZER_ADAMW = 2, // weight decay is taken from the weights
+} weft_optimizer_kind;
+
+typedef struct weft_optimizer_options {
+    size_t struct_size;
+    weft_optimizer_kind kind;
+    double momentum; // of SGD, 0 <= momentum < 1; 0: no momentum, no state
+    bool is_nesterov;
+    double beta1;        // of Adam; 0: 0.9
+    double beta2;        // 0: 0.999
+    double epsilon;      // 0: 1e-8
+    double weight_decay; // of parameters with has_decay
+    bool decay_all;      // of all parameters, as PyTorch does
+    double clip_norm;    // 0: off; gradients are scaled down to this norm over all parameters
+    double clip_value;   // 0: off; gradients are cut to +- this, before the norm is taken
+} weft_optimizer_options;
+#define WEFT_OPTIMIZER_OPTIONS_INIT                                                                \
+    {sizeof(weft_optimizer_options), WEFT_OPTIMIZER_SGD, 0, false, 0, 0, 0, 0, false, 0, 0}
+
+// Clips n gradients in place, as the options of the same names; the norm is [] f32, before clipping.
+// Numerics: squares are summed parameter by parameter, in order; scale = min(1, max / (norm + 1e-6)).
+WEFT_API void weft_clip_value(weft_graph *g, weft_val *grads, size_t n, double limit);
+WEFT_API weft_val weft_clip_norm(weft_graph *g, weft_val *grads, size_t n, double max_norm);
+
+// New values of all trainable parameters from their gradients, assigned when the step ends. State
+// variables: "<parameter>.momentum" (SGD with momentum), "<parameter>.m" and ".v" (Adam), flushed.
+//   grads   one for each trainable parameter, in order
+//   lr      [] f32
+// Numerics: PyTorch's formulas; Adam's bias corrections come from "step" by expm1(t * log(beta)).
+WEFT_API void weft_optimizer_apply(weft_nn *nn, const weft_val *grads, weft_val lr,
+                                   const weft_optimizer_options *options);
+
+// A whole training step: gradient of loss, guard (a loss or gradient norm that is not finite changes
+// no variable), clipping, schedule, optimiser, and step + 1.
+//   loss     [] f32
+//   result   lr [] f32 of this step
+WEFT_API weft_val weft_train_step(weft_nn *nn, weft_val loss,
+                                  const weft_optimizer_options *optimizer,
+                                  const weft_schedule_options *schedule);
+
+// Records the caller's place for error messages, as weft/place.h does for ops.
+#ifndef WEFT_NO_PLACE
+#define WEFT_NN_AT(nn) weft_nn_at((nn), __FILE__, __LINE__)
+#define weft_init_values(nn, ...) weft_init_values(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_parameter_create(nn, ...) weft_parameter_create(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_linear(nn, ...) weft_linear(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_conv_layer(nn, ...) weft_conv_layer(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_batch_norm(nn, ...) weft_batch_norm(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_layer_norm(nn, ...) weft_layer_norm(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_dropout(nn, ...) weft_dropout(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_global_mean_pool(g, ...) weft_global_mean_pool(WEFT_AT(g), __VA_ARGS__)
+#define weft_global_max_pool(g, ...) weft_global_max_pool(WEFT_AT(g), __VA_ARGS__)
+#define weft_leaky_relu(g, ...) weft_leaky_relu(WEFT_AT(g), __VA_ARGS__)
+#define weft_softmax(g, ...) weft_softmax(WEFT_AT(g), __VA_ARGS__)
+#define weft_log_softmax(g, ...) weft_log_softmax(WEFT_AT(g), __VA_ARGS__)
+#define weft_activation(g, ...) weft_activation(WEFT_AT(g), __VA_ARGS__)
+#define weft_cross_entropy(g, ...) weft_cross_entropy(WEFT_AT(g), __VA_ARGS__)
+#define weft_bce_with_logits(g, ...) weft_bce_with_logits(WEFT_AT(g), __VA_ARGS__)
+#define weft_mse(g, ...) weft_mse(WEFT_AT(g), __VA_ARGS__)
+#define weft_huber(g, ...) weft_huber(WEFT_AT(g), __VA_ARGS__)
+#define weft_count_correct(g, ...) weft_count_correct(WEFT_AT(g), __VA_ARGS__)
+#define weft_accuracy(g, ...) weft_accuracy(WEFT_AT(g), __VA_ARGS__)
+#define weft_schedule(g, ...) weft_schedule(WEFT_AT(g), __VA_ARGS__)
+#define weft_clip_value(g, ...) weft_clip_value(WEFT_AT(g), __VA_ARGS__)
+#define weft_clip_norm(g, ...) weft_clip_norm(WEFT_AT(g), __VA_ARGS__)
+#define weft_optimizer_apply(nn, ...) weft_optimizer_apply(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_train_step(nn, ...) weft_train_step(WEFT_NN_AT(nn), __VA_ARGS__)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
