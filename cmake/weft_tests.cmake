@@ -32,8 +32,16 @@ function(weft_script_test name label)
 endfunction()
 
 if(WEFT_CMOCKA_FOUND)
-  file(GLOB weft_runner_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/runner/*.c)
-  add_executable(weft-tests ${weft_runner_files} ${weft_test_files})
+  # Besides the test files: what several of them share, which is every other file that is no program.
+  file(GLOB_RECURSE weft_test_helpers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/*.c)
+  list(FILTER weft_test_helpers EXCLUDE REGEX "_test\\.c$|/test/fake/|/test/runner/main\\.c$")
+  foreach(file IN LISTS weft_test_helpers)
+    file(STRINGS ${file} program LIMIT_COUNT 1 REGEX "^int main\\(")
+    if(program)
+      list(REMOVE_ITEM weft_test_helpers ${file})
+    endif()
+  endforeach()
+  add_executable(weft-tests test/runner/main.c ${weft_test_helpers} ${weft_test_files})
   # The static archive: internal symbols are hidden, but not from an executable that holds them.
   target_link_libraries(weft-tests PRIVATE weft_flags weft_static ${WEFT_CMOCKA_LIBRARIES})
   target_link_directories(weft-tests PRIVATE ${WEFT_CMOCKA_LIBRARY_DIRS})
