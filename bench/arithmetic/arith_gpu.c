@@ -1,5 +1,5 @@
 // Runs the experiment's GPU kernels on every OpenCL device and compares them with the plain loops, bit for bit.
-//   arith_gpu KERNELS.cl INCLUDE_DIR
+//   arith_gpu KERNELS.cl INCLUDE_DIR [OPTION]      under Oclgrind: -cl-opt-disable (it has no `freeze`)
 // Times are printed for GPUs only: those of an OpenCL on the CPU say nothing about a GPU.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -184,7 +184,7 @@ static char *read_text(const char *path)
     return text;
 }
 
-static void run_device(cl_device_id id, const char *source, const char *include)
+static void run_device(cl_device_id id, const char *source, const char *include, const char *option)
 {
     char name[256] = "", options[1024], log[8192] = "";
     cl_device_type type;
@@ -207,8 +207,8 @@ static void run_device(cl_device_id id, const char *source, const char *include)
     check(status, "queue");
     d.program = clCreateProgramWithSource(d.context, 1, &source, NULL, &status);
     check(status, "program");
-    snprintf(options, sizeof options, "-cl-std=CL1.2 %s -I %s",
-             config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? "-cl-fp32-correctly-rounded-divide-sqrt" : "", include);
+    snprintf(options, sizeof options, "-cl-std=CL1.2 %s -I %s %s",
+             config & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? "-cl-fp32-correctly-rounded-divide-sqrt" : "", include, option);
     if (clBuildProgram(d.program, 1, &id, options, NULL, NULL) != CL_SUCCESS) {
         clGetProgramBuildInfo(d.program, id, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL);
         printf("  does not build: %s\n", log);
@@ -233,8 +233,8 @@ int main(int argc, char **argv)
 {
     cl_platform_id platforms[8];
     cl_uint n_platforms = 0, n_total = 0;
-    if (argc != 3) {
-        fprintf(stderr, "usage: arith_gpu KERNELS.cl INCLUDE_DIR\n");
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: arith_gpu KERNELS.cl INCLUDE_DIR [OPTION]\n");
         return 2;
     }
     char *source = read_text(argv[1]);
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
             continue;
         }
         for (cl_uint i = 0; i < n && i < 8; i++, n_total++) {
-            run_device(ids[i], source, argv[2]);
+            run_device(ids[i], source, argv[2], argc == 4 ? argv[3] : "");
         }
     }
     if (n_total == 0) {

@@ -1,5 +1,5 @@
 // The experiment's program: checks every kernel, then measures it.
-//   arith check | bench        for every instruction set of the machine
+//   arith check | bench [ISA]    for every instruction set of the machine, or the one named
 #include <stdio.h>
 #include <string.h>
 
@@ -29,10 +29,17 @@ int main(int argc, char **argv)
     const arith_kernels *list[3];
     int n = find_kernels(list);
     int failures = 0;
-    if (argc != 2 || (strcmp(argv[1], "check") != 0 && strcmp(argv[1], "bench") != 0)) {
-        fprintf(stderr, "usage: arith check | bench\n");
+    if (argc < 2 || argc > 3 || (strcmp(argv[1], "check") != 0 && strcmp(argv[1], "bench") != 0)) {
+        fprintf(stderr, "usage: arith check | bench [scalar | avx2 | avx512]\n");
         return 2;
     }
+    int kept = 0;
+    for (int i = 0; i < n; i++) {
+        if (argc == 2 || strcmp(argv[2], list[i]->name) == 0) {
+            list[kept++] = list[i];
+        }
+    }
+    n = kept;
     for (int i = 0; i < n; i++) {
         int wrong = arith_check(list[i]);
         printf("check %-7s %s\n", list[i]->name, wrong == 0 ? "equal to the definition, within float64 bounds" : "WRONG");

@@ -56,7 +56,11 @@ for f in reference measure check bench main; do
     compile "$f" "arith_$f.c" $define
 done
 $cc $objects -o "$build/arith" $libraries
-OMP_NUM_THREADS=1 "$build/arith" "$mode"
+export OMP_NUM_THREADS=1
+"$build/arith" "$mode" scalar
+# oneDNN is held to the instruction set it is compared with.
+DNNL_MAX_CPU_ISA=AVX2 "$build/arith" "$mode" avx2
+DNNL_MAX_CPU_ISA=AVX512_CORE "$build/arith" "$mode" avx512
 
 echo
 if have OpenCL '#define CL_TARGET_OPENCL_VERSION 120
