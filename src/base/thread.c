@@ -41,7 +41,7 @@ bool wf_thread_pin_self(int32_t position)
     if (n < 1 || position < 0)
         return false;
     int left = (int)position % n;
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET(cpu, &allowed) || left-- > 0)
             continue;
         CPU_ZERO(&one);

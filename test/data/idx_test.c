@@ -253,10 +253,33 @@ static void fashion_mnist(void **state)
     }
 }
 
+static void allocation_n_fails(void **state)
+{
+    (void)state;
+    static const char *const names[3] = {"shirt", "shoe", "bag"};
+    assert_int_equal(wf_directory_create(TEMP("pairs-oom"), NULL), WEFT_OK);
+    write_gz(TEMP("pairs-oom/train-images-idx3-ubyte.gz"), images, sizeof images);
+    write_gz(TEMP("pairs-oom/train-labels-idx1-ubyte.gz"), labels, sizeof labels);
+    for (long n = 0;; n++) {
+        failing_heap counts = {n, 0};
+        wf_allocator failing = {reallocate_failing, &counts};
+        const wf_reader_options o = {
+            .allocator = &failing, .path = TEMP("pairs-oom"), .n_classes = 3, .class_names = names};
+        wf_dataset *set;
+        weft_status status = wf_readers_open("idx", &o, &set, NULL);
+        wf_dataset_destroy(set);
+        assert_int_equal(counts.held, 0);
+        if (status == WEFT_OK)
+            break;
+        assert_int_equal(status, WEFT_ERR_MEMORY);
+    }
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
 const struct CMUnitTest wf_tests_idx[] = {
     TEST(element_types),         TEST(messages),
     TEST(cut_at_every_byte),     TEST(directory_of_pairs),
     TEST(pairs_that_do_not_fit), TEST(fashion_mnist),
+    TEST(allocation_n_fails),
 };
 const unsigned long wf_n_tests_idx = WF_N_TESTS(wf_tests_idx);

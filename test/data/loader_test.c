@@ -369,6 +369,30 @@ static void no_allocation_per_batch(void **state)
     wf_loader_destroy(l);
 }
 
+static void allocation_n_fails(void **state)
+{
+    (void)state;
+    for (long n = 0;; n++) {
+        failing_heap counts = {n, 0};
+        wf_loader *l;
+        wf_loader_options o = options(2);
+        data.dataset.allocator = (wf_allocator){reallocate_failing, &counts};
+        weft_status status = wf_loader_create(&all, &o, &l, NULL);
+        wf_loader_destroy(l);
+        wf_split rest, part;
+        if (status == WEFT_OK)
+            status = wf_split_init_fraction(&rest, &part, &data.dataset, 0.5, 1, NULL);
+        if (status == WEFT_OK) {
+            wf_split_deinit(&rest);
+            wf_split_deinit(&part);
+        }
+        assert_int_equal(counts.held, 0);
+        if (status == WEFT_OK)
+            break;
+        assert_int_equal(status, WEFT_ERR_MEMORY);
+    }
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
 const struct CMUnitTest wf_tests_loader[] = {
     TEST(every_sample_once),
@@ -383,5 +407,6 @@ const struct CMUnitTest wf_tests_loader[] = {
     TEST(augmentation),
     TEST(draws),
     TEST(no_allocation_per_batch),
+    TEST(allocation_n_fails),
 };
 const unsigned long wf_n_tests_loader = WF_N_TESTS(wf_tests_loader);

@@ -380,6 +380,7 @@ static void contact_sheet(void **state)
     assert_int_equal(wf_png_write(&heap, TEMP("sheet.png"), &sheet, NULL), WEFT_OK);
     assert_int_equal(wf_image_read(&heap, TEMP("sheet.png"), 3, &back, NULL), WEFT_OK);
     assert_memory_equal(back.pixels, sheet.pixels, (size_t)sheet.width * (size_t)sheet.height * 3);
+    wf_image_deinit(&back);
     assert_fails(wf_sheet_draw(&heap, cells, 4, 0, &back, err), WEFT_ERR_USAGE,
                  "sheet: 4 cells in 0 columns");
     wf_image_deinit(&sheet);

@@ -231,26 +231,6 @@ static void writer_checks(void **state)
                  "safetensors: tensor 'none' is given twice");
 }
 
-// Fails the n-th allocation and counts what is still held.
-typedef struct {
-    long left;
-    long held;
-} failing_heap;
-
-static void *reallocate_failing(void *user, void *ptr, size_t size)
-{
-    failing_heap *h = user;
-    if (size == 0) {
-        free(ptr);
-        h->held--;
-        return NULL;
-    }
-    if (h->left-- <= 0)
-        return NULL;
-    h->held += ptr == NULL;
-    return realloc(ptr, size);
-}
-
 static void allocation_n_fails(void **state)
 {
     (void)state;

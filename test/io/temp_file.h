@@ -1,10 +1,11 @@
-// Files of tests: places in the test folder, and bytes put into them.
+// Files of tests: places in the test folder, and bytes put into them; a heap that fails on demand.
 #ifndef WF_TEST_TEMP_FILE_H
 #define WF_TEST_TEMP_FILE_H
 
 #include "wf_test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -17,6 +18,26 @@ static inline void temp_write(const char *path, const void *data, size_t size)
     assert_non_null(f);
     assert_int_equal(fwrite(data, 1, size, f), size);
     assert_int_equal(fclose(f), 0);
+}
+
+// Fails the n-th allocation and counts what is still held.
+typedef struct {
+    long left;
+    long held;
+} failing_heap;
+
+static inline void *reallocate_failing(void *user, void *ptr, size_t size)
+{
+    failing_heap *h = user;
+    if (size == 0) {
+        free(ptr);
+        h->held--;
+        return NULL;
+    }
+    if (h->left-- <= 0)
+        return NULL;
+    h->held += ptr == NULL;
+    return realloc(ptr, size);
 }
 
 // Compares status and the whole message.
