@@ -8,7 +8,8 @@
 
 enum { MAX_KEYS = 512, MAX_D = 256 };
 
-void NAME(attention)(const arith_attention *g, const float *q, const float *k_packed, const float *v_packed, float *o, float *state);
+void NAME(attention)(const arith_attention *g, const float *q, const float *k_packed,
+                     const float *v_packed, float *o, float *state);
 void NAME(exp)(const float *x, float *y, int64_t n);
 
 // exp: n = round(x log2 e), r = x - n ln 2 in two parts, degree 6, scaled by two factors so that a subnormal result rounds once.
@@ -49,17 +50,20 @@ void NAME(exp)(const float *x, float *y, int64_t n)
     }
 }
 
-#define FOLD(v, combine)                                                                                                       \
-    _Static_assert(VL == 16 || VL == 8 || VL == 4, "lanes");                                                                   \
-    FOLD_16(v, combine)                                                                                                        \
-    FOLD_8(v, combine)                                                                                                         \
-    v = combine(v, SHUFFLE_2(v));                                                                                              \
+#define FOLD(v, combine)                                                                           \
+    _Static_assert(VL == 16 || VL == 8 || VL == 4, "lanes");                                       \
+    FOLD_16(v, combine)                                                                            \
+    FOLD_8(v, combine)                                                                             \
+    v = combine(v, SHUFFLE_2(v));                                                                  \
     v = combine(v, SHUFFLE_1(v));
 
 // Each step brings the upper half of the lanes in use beside the lower.
 #if VL == 16
-#define FOLD_16(v, combine) v = combine(v, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15));
-#define FOLD_8(v, combine) v = combine(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7));
+#define FOLD_16(v, combine)                                                                        \
+    v = combine(v, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12,   \
+                                           13, 14, 15));
+#define FOLD_8(v, combine)                                                                         \
+    v = combine(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7));
 #define SHUFFLE_2(v) __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3)
 #define SHUFFLE_1(v) __builtin_shufflevector(v, v, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
 #elif VL == 8
@@ -127,12 +131,14 @@ static float exp_and_sum(float *s, int64_t padded, float m)
 }
 
 // The scores of TILE_ROWS queries become p; m, l and o are renewed. A row without keys keeps all.
-static void softmax_rows(int64_t rows, const int64_t *used, int64_t padded, float scale, float *s, int64_t ld, float *m, float *l,
-                         float *o, int64_t d)
+static void softmax_rows(int64_t rows, const int64_t *used, int64_t padded, float scale, float *s,
+                         int64_t ld, float *m, float *l, float *o, int64_t d)
 {
     float next[16], alpha[16] = {0};
     for (int64_t i = 0; i < rows; i++) {
-        vf high = used[i] > 0 ? v_max(v_set(m[i]), v_set(scale_and_max(s + i * ld, used[i], padded, scale))) : v_set(m[i]);
+        vf high = used[i] > 0
+                      ? v_max(v_set(m[i]), v_set(scale_and_max(s + i * ld, used[i], padded, scale)))
+                      : v_set(m[i]);
         next[i] = high[0];
         alpha[i] = used[i] > 0 ? m[i] - next[i] : 0.0f;
     }
@@ -153,8 +159,9 @@ static void softmax_rows(int64_t rows, const int64_t *used, int64_t padded, floa
 }
 
 // TILE_ROWS queries from t0 on against one block of keys.
-static void attention_block(const arith_attention *g, int64_t rows, int64_t t0, int64_t key, int64_t n_keys, const float *const *q,
-                            const float *k_block, const float *v_packed, float *o, float *m, float *l, float scale)
+static void attention_block(const arith_attention *g, int64_t rows, int64_t t0, int64_t key,
+                            int64_t n_keys, const float *const *q, const float *k_block,
+                            const float *v_packed, float *o, float *m, float *l, float scale)
 {
     float s[TILE_ROWS * (MAX_KEYS + 16)] __attribute__((aligned(64)));
     const int64_t ld = (n_keys + ARITH_LANES - 1) / ARITH_LANES * ARITH_LANES + 16;
@@ -171,9 +178,11 @@ static void attention_block(const arith_attention *g, int64_t rows, int64_t t0, 
     }
     for (int64_t j0 = 0, width; j0 < most; j0 += width) {
         width = panel_width(n_keys, j0);
-        tile_rows[width / VL - 1](1, g->d, q, k_block + j0 * g->d, s + j0, s + j0, ld, TILE_START_ZERO);
+        tile_rows[width / VL - 1](1, g->d, q, k_block + j0 * g->d, s + j0, s + j0, ld,
+                                  TILE_START_ZERO);
     }
-    softmax_rows(rows, used, (most + ARITH_LANES - 1) / ARITH_LANES * ARITH_LANES, scale, s, ld, m, l, o, g->d);
+    softmax_rows(rows, used, (most + ARITH_LANES - 1) / ARITH_LANES * ARITH_LANES, scale, s, ld, m,
+                 l, o, g->d);
     for (int64_t j0 = 0, width; j0 < g->d; j0 += width) {
         width = panel_width(g->d, j0);
         const float *v = v_packed + j0 * g->t_k + key * width;
@@ -193,11 +202,13 @@ static void attention_block(const arith_attention *g, int64_t rows, int64_t t0, 
 }
 
 // d must be a multiple of VL here; the experiment's is 64.
-void NAME(attention)(const arith_attention *g, const float *q, const float *k_packed, const float *v_packed, float *o, float *state)
+void NAME(attention)(const arith_attention *g, const float *q, const float *k_packed,
+                     const float *v_packed, float *o, float *state)
 {
     float scale = 1.0f / sqrtf((float)g->d);
     int64_t per_head = (g->t_k + VL - 1) / VL * VL * g->d;
-    for (int64_t head = 0; head < g->heads; head++, k_packed += per_head, v_packed += g->t_k * g->d) {
+    for (int64_t head = 0; head < g->heads;
+         head++, k_packed += per_head, v_packed += g->t_k * g->d) {
         for (int64_t t0 = 0; t0 < g->t_q; t0 += TILE_ROWS) {
             int64_t rows = smaller(TILE_ROWS, g->t_q - t0);
             float own[TILE_ROWS * MAX_D] __attribute__((aligned(64))) = {0};
@@ -210,8 +221,8 @@ void NAME(attention)(const arith_attention *g, const float *q, const float *k_pa
             }
             int64_t end = g->is_causal ? smaller(g->t_k, t0 + rows + g->t_k - g->t_q) : g->t_k;
             for (int64_t key = 0; key < end; key += g->keys) {
-                attention_block(g, rows, t0, key, smaller(g->keys, g->t_k - key), q_rows, k_packed + key * g->d, v_packed, own, m,
-                                l, scale);
+                attention_block(g, rows, t0, key, smaller(g->keys, g->t_k - key), q_rows,
+                                k_packed + key * g->d, v_packed, own, m, l, scale);
             }
             for (int64_t i = 0; i < rows; i++) {
                 float *out = o + (head * g->t_q + t0 + i) * g->d;
@@ -219,7 +230,7 @@ void NAME(attention)(const arith_attention *g, const float *q, const float *k_pa
                     out[j] = l[i] == 0.0f ? 0.0f : own[i * g->d + j] / l[i] + 0.0f;
                 }
                 state[(head * g->t_q + t0 + i) * 2] = m[i];
-            state[(head * g->t_q + t0 + i) * 2 + 1] = l[i];
+                state[(head * g->t_q + t0 + i) * 2 + 1] = l[i];
             }
         }
     }

@@ -24,8 +24,8 @@ static void print_group(const arith_timed *list, int n, double work, double limi
 {
     for (int i = 0; i < n; i++) {
         double rate = work / list[i].median_s * 1e-9;
-        printf("  %-44s %10.4f %9.4f-%-9.4f %9.1f %7.1f%%\n", list[i].name, list[i].median_s * 1e3, list[i].low_s * 1e3,
-               list[i].high_s * 1e3, rate, 100.0 * rate / limit_rate);
+        printf("  %-44s %10.4f %9.4f-%-9.4f %9.1f %7.1f%%\n", list[i].name, list[i].median_s * 1e3,
+               list[i].low_s * 1e3, list[i].high_s * 1e3, rate, 100.0 * rate / limit_rate);
     }
     fflush(stdout);
 }
@@ -125,8 +125,10 @@ static void bench_contract(machine_ctx *machine, int64_t m, int64_t n, int64_t k
     arith_timed list[8];
     int count = 0;
     list[count++] = peak_candidate(machine);
-    list[count++] = (arith_timed){.name = "definition (b packed before)", .run = run_contract, .ctx = &x};
-    list[count++] = (arith_timed){.name = "definition (b packed each time)", .run = run_contract, .ctx = &packing};
+    list[count++] =
+        (arith_timed){.name = "definition (b packed before)", .run = run_contract, .ctx = &x};
+    list[count++] = (arith_timed){
+        .name = "definition (b packed each time)", .run = run_contract, .ctx = &packing};
     if (with_blocks) {
         list[count++] = (arith_timed){.name = "without blocks", .run = run_contract, .ctx = &whole};
         list[count++] = (arith_timed){.name = "blocks of 2048", .run = run_contract, .ctx = &half};
@@ -137,10 +139,13 @@ static void bench_contract(machine_ctx *machine, int64_t m, int64_t n, int64_t k
 #endif
     arith_measure(list, count, BUDGET_S);
     char what[96];
-    snprintf(what, sizeof what, "contract %lldx%lldx%lld (m,n,k), GFLOP/s of peak", (long long)m, (long long)n, (long long)k);
+    snprintf(what, sizeof what, "contract %lldx%lldx%lld (m,n,k), GFLOP/s of peak", (long long)m,
+             (long long)n, (long long)k);
     heading(machine->kernels->name, what);
-    printf("  %-44s %10s %19s %9.1f %7.1f%%\n", list[0].name, "", "", peak_rate(machine, &list[0]), 100.0);
-    print_group(list + 1, count - 1, 2.0 * (double)m * (double)n * (double)k, peak_rate(machine, &list[0]));
+    printf("  %-44s %10s %19s %9.1f %7.1f%%\n", list[0].name, "", "", peak_rate(machine, &list[0]),
+           100.0);
+    print_group(list + 1, count - 1, 2.0 * (double)m * (double)n * (double)k,
+                peak_rate(machine, &list[0]));
     contract_destroy(&x);
 }
 
@@ -148,12 +153,14 @@ static void bench_row(machine_ctx *machine, int64_t n, int64_t k)
 {
     contract_ctx x = contract_create(machine->kernels, 1, n, k);
     machine_ctx read = {.kernels = machine->kernels, .x = x.b, .n = n * k};
-    arith_timed list[] = {{.name = "limit: reading b", .run = run_read, .ctx = &read},
-                          {.name = "definition: vectors over n, panels", .run = run_contract, .ctx = &x},
-                          {.name = "free: dot products, vectors over k", .run = run_dot_rows, .ctx = &x}};
+    arith_timed list[] = {
+        {.name = "limit: reading b", .run = run_read, .ctx = &read},
+        {.name = "definition: vectors over n, panels", .run = run_contract, .ctx = &x},
+        {.name = "free: dot products, vectors over k", .run = run_dot_rows, .ctx = &x}};
     arith_measure(list, 3, BUDGET_S);
     char what[96];
-    snprintf(what, sizeof what, "one row times [%lld,%lld], GB/s of read bandwidth", (long long)k, (long long)n);
+    snprintf(what, sizeof what, "one row times [%lld,%lld], GB/s of read bandwidth", (long long)k,
+             (long long)n);
     heading(machine->kernels->name, what);
     double bytes = 4.0 * (double)n * (double)k;
     print_group(list, 3, bytes, bytes / list[0].median_s * 1e-9);
@@ -169,7 +176,8 @@ static void print_block_errors(int64_t k)
     arith_random(a, M * k, 11);
     arith_random(b, k * N, 12);
     for (int64_t i = 0; i < k * N; i++) {
-        b[i] = b[i] * 0.5f + 0.5f; // of one sign: the sum grows with k, the hard case for a long chain
+        b[i] =
+            b[i] * 0.5f + 0.5f; // of one sign: the sum grows with k, the hard case for a long chain
     }
     for (int64_t i = 0; i < M * k; i++) {
         a[i] = a[i] * 0.5f + 0.5f;
@@ -184,7 +192,13 @@ static void print_block_errors(int64_t k)
             double e = ((double)c[j] - truth[j]) / (truth[j] * 0x1p-23);
             sum += e * e;
         }
-        printf("  %s %.1f", i == 4 ? "no cut" : i == 0 ? "1024" : i == 1 ? "2048" : i == 2 ? "4096" : "8192", sqrt(sum / (M * N)));
+        printf("  %s %.1f",
+               i == 4   ? "no cut"
+               : i == 0 ? "1024"
+               : i == 1 ? "2048"
+               : i == 2 ? "4096"
+                        : "8192",
+               sqrt(sum / (M * N)));
     }
     printf("\n");
     free(a), free(b), free(c), free(truth);
@@ -224,9 +238,11 @@ static void bench_conv(machine_ctx *machine, const arith_conv *g)
 {
     static const char *const names[] = {"forward", "input gradient", "weight gradient"};
     const arith_kernels *kernels = machine->kernels;
-    int64_t x_n = g->n * g->h * g->w * g->c, y_n = g->n * g->p * g->q * g->k, w_n = g->r * g->s * g->c * g->k;
+    int64_t x_n = g->n * g->h * g->w * g->c, y_n = g->n * g->p * g->q * g->k,
+            w_n = g->r * g->s * g->c * g->k;
     conv_ctx v = {.kernels = kernels, .g = *g, .block = ARITH_BLOCK};
-    v.x = arith_floats(x_n), v.y = arith_floats(y_n), v.w = arith_floats(w_n), v.zeros = arith_floats(g->c + g->k);
+    v.x = arith_floats(x_n), v.y = arith_floats(y_n), v.w = arith_floats(w_n),
+    v.zeros = arith_floats(g->c + g->k);
     v.packed = arith_floats(kernels->packed_floats(g->k, g->r * g->s * g->c));
     v.packed_input = arith_floats(kernels->packed_floats(g->c, g->r * g->s * g->k));
     v.work = arith_floats(2 * (x_n > y_n ? x_n : y_n) + 2 * w_n + 64 + y_n);
@@ -251,17 +267,21 @@ static void bench_conv(machine_ctx *machine, const arith_conv *g)
 #endif
         arith_measure(list, count, BUDGET_S);
         char what[128];
-        snprintf(what, sizeof what, "conv %lldx%lld %lld->%lld, %lldx%lld, batch %lld, %s, GFLOP/s of peak", (long long)g->r,
-                 (long long)g->s, (long long)g->c, (long long)g->k, (long long)g->h, (long long)g->w, (long long)g->n,
-                 names[v.direction]);
+        snprintf(what, sizeof what,
+                 "conv %lldx%lld %lld->%lld, %lldx%lld, batch %lld, %s, GFLOP/s of peak",
+                 (long long)g->r, (long long)g->s, (long long)g->c, (long long)g->k,
+                 (long long)g->h, (long long)g->w, (long long)g->n, names[v.direction]);
         heading(kernels->name, what);
-        printf("  %-44s %10s %19s %9.1f %7.1f%%\n", list[0].name, "", "", peak_rate(machine, &list[0]), 100.0);
-        print_group(list + 1, count - 1, 2.0 * (double)y_n * (double)(g->r * g->s * g->c), peak_rate(machine, &list[0]));
+        printf("  %-44s %10s %19s %9.1f %7.1f%%\n", list[0].name, "", "",
+               peak_rate(machine, &list[0]), 100.0);
+        print_group(list + 1, count - 1, 2.0 * (double)y_n * (double)(g->r * g->s * g->c),
+                    peak_rate(machine, &list[0]));
 #ifdef ARITH_ONEDNN
         arith_onednn_conv_destroy(v.onednn);
 #endif
     }
-    free(v.x), free(v.y), free(v.w), free(v.zeros), free(v.packed), free(v.packed_input), free(v.work);
+    free(v.x), free(v.y), free(v.w), free(v.zeros), free(v.packed), free(v.packed_input),
+        free(v.work);
 }
 
 // ---- sums ----
@@ -301,16 +321,22 @@ static void run_moments_free(void *ctx)
 
 static void bench_row_sum(machine_ctx *machine, const float *x, int64_t n, float *work)
 {
-    sum_ctx s = {.kernels = machine->kernels, .x = x, .n = n, .chunk = ARITH_ROW_CHUNK, .lanes = ARITH_LANES, .work = work};
+    sum_ctx s = {.kernels = machine->kernels,
+                 .x = x,
+                 .n = n,
+                 .chunk = ARITH_ROW_CHUNK,
+                 .lanes = ARITH_LANES,
+                 .work = work};
     sum_ctx lanes16 = s, lanes64 = s, half = s, twice = s;
     lanes16.lanes = 16, lanes64.lanes = 64, half.chunk = 512, twice.chunk = 2048;
     machine_ctx read = {.kernels = machine->kernels, .x = x, .n = n};
-    arith_timed list[] = {{.name = "free: plain lanes in any order", .run = run_read, .ctx = &read},
-                          {.name = "definition: chunk 1024, 32 lanes", .run = run_row_sum, .ctx = &s},
-                          {.name = "chunk 1024, 16 lanes", .run = run_row_sum, .ctx = &lanes16},
-                          {.name = "chunk 1024, 64 lanes", .run = run_row_sum, .ctx = &lanes64},
-                          {.name = "chunk 512, 32 lanes", .run = run_row_sum, .ctx = &half},
-                          {.name = "chunk 2048, 32 lanes", .run = run_row_sum, .ctx = &twice}};
+    arith_timed list[] = {
+        {.name = "free: plain lanes in any order", .run = run_read, .ctx = &read},
+        {.name = "definition: chunk 1024, 32 lanes", .run = run_row_sum, .ctx = &s},
+        {.name = "chunk 1024, 16 lanes", .run = run_row_sum, .ctx = &lanes16},
+        {.name = "chunk 1024, 64 lanes", .run = run_row_sum, .ctx = &lanes64},
+        {.name = "chunk 512, 32 lanes", .run = run_row_sum, .ctx = &half},
+        {.name = "chunk 2048, 32 lanes", .run = run_row_sum, .ctx = &twice}};
     arith_measure(list, 6, BUDGET_S);
     char what[96];
     snprintf(what, sizeof what, "row sum of %lld floats, GB/s of reading", (long long)n);
@@ -318,23 +344,32 @@ static void bench_row_sum(machine_ctx *machine, const float *x, int64_t n, float
     print_group(list, 6, 4.0 * (double)n, 4.0 * (double)n / list[0].median_s * 1e-9);
 }
 
-static void bench_column_sum(machine_ctx *machine, const float *x, int64_t rows, int64_t cols, float *work)
+static void bench_column_sum(machine_ctx *machine, const float *x, int64_t rows, int64_t cols,
+                             float *work)
 {
-    sum_ctx s = {.kernels = machine->kernels, .x = x, .rows = rows, .cols = cols, .chunk = ARITH_COLUMN_CHUNK, .work = work};
+    sum_ctx s = {.kernels = machine->kernels,
+                 .x = x,
+                 .rows = rows,
+                 .cols = cols,
+                 .chunk = ARITH_COLUMN_CHUNK,
+                 .work = work};
     s.y = arith_floats(cols);
     sum_ctx whole = s, half = s, twice = s;
     whole.chunk = rows, half.chunk = 32, twice.chunk = 128;
     machine_ctx read = {.kernels = machine->kernels, .x = x, .n = rows * cols};
-    arith_timed list[] = {{.name = "limit: reading x", .run = run_read, .ctx = &read},
-                          {.name = "definition: chunk 64", .run = run_column_sum, .ctx = &s},
-                          {.name = "free: one chunk of all rows", .run = run_column_sum, .ctx = &whole},
-                          {.name = "chunk 32", .run = run_column_sum, .ctx = &half},
-                          {.name = "chunk 128", .run = run_column_sum, .ctx = &twice}};
+    arith_timed list[] = {
+        {.name = "limit: reading x", .run = run_read, .ctx = &read},
+        {.name = "definition: chunk 64", .run = run_column_sum, .ctx = &s},
+        {.name = "free: one chunk of all rows", .run = run_column_sum, .ctx = &whole},
+        {.name = "chunk 32", .run = run_column_sum, .ctx = &half},
+        {.name = "chunk 128", .run = run_column_sum, .ctx = &twice}};
     arith_measure(list, 5, BUDGET_S);
     char what[96];
-    snprintf(what, sizeof what, "column sum of [%lld,%lld], GB/s of reading", (long long)rows, (long long)cols);
+    snprintf(what, sizeof what, "column sum of [%lld,%lld], GB/s of reading", (long long)rows,
+             (long long)cols);
     heading(machine->kernels->name, what);
-    print_group(list, 5, 4.0 * (double)(rows * cols), 4.0 * (double)(rows * cols) / list[0].median_s * 1e-9);
+    print_group(list, 5, 4.0 * (double)(rows * cols),
+                4.0 * (double)(rows * cols) / list[0].median_s * 1e-9);
     free(s.y);
 }
 
@@ -343,9 +378,10 @@ static void bench_moments(machine_ctx *machine, const float *x, int64_t n)
     sum_ctx s = {.kernels = machine->kernels, .x = x, .n = n};
     s.store = malloc(((size_t)n / ARITH_ROW_CHUNK + 1) * sizeof *s.store);
     machine_ctx read = {.kernels = machine->kernels, .x = x, .n = n};
-    arith_timed list[] = {{.name = "limit: reading x", .run = run_read, .ctx = &read},
-                          {.name = "definition: two passes in a chunk, Chan", .run = run_moments, .ctx = &s},
-                          {.name = "free: sum and sum of squares", .run = run_moments_free, .ctx = &s}};
+    arith_timed list[] = {
+        {.name = "limit: reading x", .run = run_read, .ctx = &read},
+        {.name = "definition: two passes in a chunk, Chan", .run = run_moments, .ctx = &s},
+        {.name = "free: sum and sum of squares", .run = run_moments_free, .ctx = &s}};
     arith_measure(list, 3, BUDGET_S);
     char what[96];
     snprintf(what, sizeof what, "moments of %lld floats, GB/s of reading", (long long)n);
@@ -369,14 +405,16 @@ static void print_sum_errors(void)
     const int64_t chunks[] = {1024, 1024, 1024, 512, 2048};
     const int lanes[] = {32, 16, 64, 32, 32};
     for (int i = 0; i < 5; i++) {
-        double e = ((double)reference_row_sum(x, n, chunks[i], lanes[i], work) - truth) / (truth * 0x1p-23);
+        double e = ((double)reference_row_sum(x, n, chunks[i], lanes[i], work) - truth) /
+                   (truth * 0x1p-23);
         printf("  %lld/%d %.2f", (long long)chunks[i], lanes[i], e);
     }
     float one = 0.0f;
     for (int64_t i = 0; i < n; i++) {
         one += x[i];
     }
-    printf("  plain loop %.0f\n  column sum of 2^22 uniform numbers (chunk):", ((double)one - truth) / (truth * 0x1p-23));
+    printf("  plain loop %.0f\n  column sum of 2^22 uniform numbers (chunk):",
+           ((double)one - truth) / (truth * 0x1p-23));
     const int64_t columns[] = {32, 64, 128};
     for (int i = 0; i < 3; i++) {
         float y;
@@ -405,8 +443,8 @@ static void bench_attention(machine_ctx *machine, int is_causal)
 {
     const arith_kernels *kernels = machine->kernels;
     static const int64_t keys[] = {64, 32, 128, 512};
-    static const char *const names[] = {"definition: blocks of 64 keys", "blocks of 32 keys", "blocks of 128 keys",
-                                        "free: one block of all keys"};
+    static const char *const names[] = {"definition: blocks of 64 keys", "blocks of 32 keys",
+                                        "blocks of 128 keys", "free: one block of all keys"};
     attention_ctx ctx[4];
     arith_timed list[5];
     list[0] = peak_candidate(machine);
@@ -414,7 +452,8 @@ static void bench_attention(machine_ctx *machine, int is_causal)
     for (int i = 0; i < 4; i++) {
         attention_ctx *a = &ctx[i];
         *a = (attention_ctx){.kernels = kernels, .g = {heads, t, t, d, is_causal, keys[i]}};
-        a->q = arith_floats(n), a->k = arith_floats(n), a->v = arith_floats(n), a->o = arith_floats(n);
+        a->q = arith_floats(n), a->k = arith_floats(n), a->v = arith_floats(n),
+        a->o = arith_floats(n);
         a->state = arith_floats(2 * heads * t);
         float *plain = arith_floats(n);
         arith_random(a->q, n, 1);
@@ -427,10 +466,12 @@ static void bench_attention(machine_ctx *machine, int is_causal)
         list[i + 1] = (arith_timed){.name = names[i], .run = run_attention, .ctx = a};
     }
     arith_measure(list, 5, BUDGET_S);
-    heading(kernels->name, is_causal ? "attention, 8 heads, 512 x 512, d 64, causal, GFLOP/s of peak"
-                                     : "attention, 8 heads, 512 x 512, d 64, GFLOP/s of peak");
+    heading(kernels->name, is_causal
+                               ? "attention, 8 heads, 512 x 512, d 64, causal, GFLOP/s of peak"
+                               : "attention, 8 heads, 512 x 512, d 64, GFLOP/s of peak");
     double flops = 4.0 * (double)(heads * t * t * d) * (is_causal ? 0.5 : 1.0);
-    printf("  %-44s %10s %19s %9.1f %7.1f%%\n", list[0].name, "", "", peak_rate(machine, &list[0]), 100.0);
+    printf("  %-44s %10s %19s %9.1f %7.1f%%\n", list[0].name, "", "", peak_rate(machine, &list[0]),
+           100.0);
     print_group(list + 1, 4, flops, peak_rate(machine, &list[0]));
     for (int i = 0; i < 4; i++) {
         free(ctx[i].q), free(ctx[i].k), free(ctx[i].v), free(ctx[i].o), free(ctx[i].state);
@@ -450,9 +491,29 @@ static void bench_isa(const arith_kernels *kernels, const float *x, int64_t n, f
     bench_contract(&machine, 1024, 1024, 1024, 0);
     bench_contract(&machine, 256, 256, 16384, 1);
     bench_row(&machine, 4096, 1024);
-    arith_conv g = {.n = 32, .h = 28, .w = 28, .c = 128, .k = 128, .r = 3, .s = 3, .p = 28, .q = 28, .stride = 1, .pad = 1};
+    arith_conv g = {.n = 32,
+                    .h = 28,
+                    .w = 28,
+                    .c = 128,
+                    .k = 128,
+                    .r = 3,
+                    .s = 3,
+                    .p = 28,
+                    .q = 28,
+                    .stride = 1,
+                    .pad = 1};
     bench_conv(&machine, &g);
-    arith_conv wide = {.n = 8, .h = 14, .w = 14, .c = 512, .k = 512, .r = 3, .s = 3, .p = 14, .q = 14, .stride = 1, .pad = 1};
+    arith_conv wide = {.n = 8,
+                       .h = 14,
+                       .w = 14,
+                       .c = 512,
+                       .k = 512,
+                       .r = 3,
+                       .s = 3,
+                       .p = 14,
+                       .q = 14,
+                       .stride = 1,
+                       .pad = 1};
     bench_conv(&machine, &wide);
     bench_row_sum(&machine, x, 1 << 16, work);
     bench_row_sum(&machine, x, n, work);
@@ -476,7 +537,8 @@ void arith_bench(const arith_kernels *const *list, int n)
         print_block_errors(16384);
         print_block_errors(131072);
         print_sum_errors();
-        printf("\ntimes are processor time of one thread: median and quartiles of interleaved rounds\n");
+        printf(
+            "\ntimes are processor time of one thread: median and quartiles of interleaved rounds\n");
     }
     for (int i = 0; i < n; i++) {
         bench_isa(list[i], x, size, work);

@@ -1,3 +1,4 @@
+// The measurements of the experiment, for a list of instruction sets.
 #ifndef ARITH_BENCH_H
 #define ARITH_BENCH_H
 

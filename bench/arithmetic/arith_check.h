@@ -1,3 +1,4 @@
+// The checks of the experiment, for one instruction set.
 #ifndef ARITH_CHECK_H
 #define ARITH_CHECK_H
 

@@ -9,8 +9,8 @@ enum {
 double NAME(peak)(int64_t rounds);
 int64_t NAME(packed_floats)(int64_t n, int64_t k);
 void NAME(pack)(int64_t n, int64_t k, const float *b, int64_t ldk, int64_t ldn, float *packed);
-void NAME(contract)(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *packed, float *c, int64_t block,
-                    float *work);
+void NAME(contract)(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda,
+                    const float *packed, float *c, int64_t block, float *work);
 void NAME(dot_rows)(int64_t n, int64_t k, const float *a, const float *b, float *c);
 
 double NAME(peak)(int64_t rounds)
@@ -59,14 +59,15 @@ void NAME(pack)(int64_t n, int64_t k, const float *b, int64_t ldk, int64_t ldn, 
 
 // c[m,n] (+)= a[m,k0:k1] * b[k0:k1,n] for one pass of k. Rows of a are copied first, a few at a time: rows a power of two apart
 // would fight for the same lines of L1.
-static void contract_terms(int64_t m, int64_t n, int64_t k, int64_t k0, int64_t k1, const float *a, int64_t lda,
-                           const float *packed, float *chain, float *total, int flags)
+static void contract_terms(int64_t m, int64_t n, int64_t k, int64_t k0, int64_t k1, const float *a,
+                           int64_t lda, const float *packed, float *chain, float *total, int flags)
 {
     float a_copy[ROW_BLOCK * (CONTRACT_K + 16)] __attribute__((aligned(64)));
     for (int64_t m0 = 0; m0 < m; m0 += ROW_BLOCK) {
         int64_t m1 = smaller(m0 + ROW_BLOCK, m);
         for (int64_t i = m0; i < m1; i++) {
-            memcpy(a_copy + (i - m0) * (CONTRACT_K + 16), a + i * lda + k0, (size_t)(k1 - k0) * sizeof *a);
+            memcpy(a_copy + (i - m0) * (CONTRACT_K + 16), a + i * lda + k0,
+                   (size_t)(k1 - k0) * sizeof *a);
         }
         for (int64_t j0 = 0, width; j0 < n; j0 += width) {
             width = panel_width(n, j0);
@@ -78,8 +79,10 @@ static void contract_terms(int64_t m, int64_t n, int64_t k, int64_t k0, int64_t 
                     rows[i] = a_copy + (i0 - m0 + smaller(i, n_rows - 1)) * (CONTRACT_K + 16);
                 }
                 int64_t at = i0 * n + j0;
-                tile_prefetch(chain + at + TILE_ROWS * n, n, smaller(TILE_ROWS, m1 - i0 - TILE_ROWS), flags);
-                tile_place place = {chain + at, total + at, n, n_rows, smaller(width, n - j0), flags};
+                tile_prefetch(chain + at + TILE_ROWS * n, n,
+                              smaller(TILE_ROWS, m1 - i0 - TILE_ROWS), flags);
+                tile_place place = {chain + at, total + at, n, n_rows, smaller(width, n - j0),
+                                    flags};
                 run_tile_rows(1, k1 - k0, rows, panel, width, &place);
             }
         }
@@ -108,12 +111,14 @@ static void row_panels(int64_t k, int64_t len, const float *a, const float *b, f
     }
     UNROLL for (int p = 0; p < ROW_PANELS; p++)
     {
-        UNROLL for (int j = 0; j < TILE_VECTORS; j++) v_store(c + p * TILE_COLUMNS + j * VL, acc[p][j]);
+        UNROLL for (int j = 0; j < TILE_VECTORS; j++)
+            v_store(c + p * TILE_COLUMNS + j * VL, acc[p][j]);
     }
 }
 
 // One row of a: b streams through once.
-static void contract_row(int64_t n, int64_t k, const float *a, const float *packed, float *c, int64_t block, float *work)
+static void contract_row(int64_t n, int64_t k, const float *a, const float *packed, float *c,
+                         int64_t block, float *work)
 {
     block_walk walk = block_walk_start(k, block, c, work, n);
     do {
@@ -134,14 +139,15 @@ static void contract_row(int64_t n, int64_t k, const float *a, const float *pack
             for (int i = 0; i < TILE_ROWS; i++) {
                 rows[i] = a + walk.begin;
             }
-            tile_place place = {walk.chain + j0, walk.total + j0, n, 1, smaller(width, n - j0), flags};
+            tile_place place = {
+                walk.chain + j0, walk.total + j0, n, 1, smaller(width, n - j0), flags};
             run_tile_rows(1, len, rows, packed + j0 * k + walk.begin * width, width, &place);
         }
     } while (block_walk_next(&walk));
 }
 
-void NAME(contract)(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *packed, float *c, int64_t block,
-                    float *work)
+void NAME(contract)(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda,
+                    const float *packed, float *c, int64_t block, float *work)
 {
     if (k == 0) {
         memset(c, 0, (size_t)(m * n) * sizeof *c);
@@ -155,7 +161,8 @@ void NAME(contract)(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda
     do {
         for (int64_t k0 = walk.begin; k0 < walk.end; k0 += CONTRACT_K) {
             int64_t k1 = smaller(k0 + CONTRACT_K, walk.end);
-            contract_terms(m, n, k, k0, k1, a, lda, packed, walk.chain, walk.total, block_walk_flags(&walk, k0, k1));
+            contract_terms(m, n, k, k0, k1, a, lda, packed, walk.chain, walk.total,
+                           block_walk_flags(&walk, k0, k1));
         }
     } while (block_walk_next(&walk));
 }
@@ -167,7 +174,8 @@ void NAME(dot_rows)(int64_t n, int64_t k, const float *a, const float *b, float 
         vf acc[4] = {v_zero(), v_zero(), v_zero(), v_zero()};
         int64_t i = 0;
         for (; i + 4 * VL <= k; i += 4 * VL) {
-            UNROLL for (int u = 0; u < 4; u++) acc[u] = v_fma(v_load(a + i + u * VL), v_load(b + i + u * VL), acc[u]);
+            UNROLL for (int u = 0; u < 4; u++) acc[u] =
+                v_fma(v_load(a + i + u * VL), v_load(b + i + u * VL), acc[u]);
         }
         vf sum = (acc[0] + acc[1]) + (acc[2] + acc[3]);
         float total = 0.0f;

@@ -5,12 +5,15 @@
 #include "arith_product.h"
 
 enum {
-    ROW_TILES = 16,                       // pixel tiles whose pointers are prepared together; their input stays in L2
-    MAX_TAPS = 121,                       // taps of a filter: 11 x 11
-    MAX_CHANNELS = 1024,                  // of x in a weight gradient
-    PASS_TERMS = 256,                     // terms of one pass over a panel
-    WEIGHT_TERMS = VL == 16 ? 144 : 256,  // (n,p,q) terms of one pass: dy's panel stays in L1, dw's tile is reloaded per pass
-    WEIGHT_FLOATS = 1 << 18,              // floats of dw that the terms pass over: half of L2
+    ROW_TILES = 16, // pixel tiles whose pointers are prepared together; their input stays in L2
+    MAX_TAPS = 121, // taps of a filter: 11 x 11
+    MAX_CHANNELS = 1024, // of x in a weight gradient
+    PASS_TERMS = 256,    // terms of one pass over a panel
+    WEIGHT_TERMS =
+        VL == 16
+            ? 144
+            : 256, // (n,p,q) terms of one pass: dy's panel stays in L1, dw's tile is reloaded per pass
+    WEIGHT_FLOATS = 1 << 18, // floats of dw that the terms pass over: half of L2
 };
 
 // Where the tap (r,s) of pixel (n,i,j) of an output of size [rows,cols] lies in src [n,h,w,c].
@@ -52,7 +55,8 @@ static void conv_taps(const conv_view *v, int64_t pixel, int64_t n_pixels, const
         for (int64_t r = 0; r < v->r; r++) {
             for (int64_t s = 0; s < v->s; s++) {
                 for (int64_t i = 0; i < TILE_ROWS; i++) {
-                    *taps++ = conv_tap(v, pixel + smaller(tile * TILE_ROWS + i, n_pixels - 1), r, s);
+                    *taps++ =
+                        conv_tap(v, pixel + smaller(tile * TILE_ROWS + i, n_pixels - 1), r, s);
                 }
             }
         }
@@ -60,8 +64,9 @@ static void conv_taps(const conv_view *v, int64_t pixel, int64_t n_pixels, const
 }
 
 // The terms [k0,k1) of one block for one group of pixel tiles; the range covers whole taps or a part of one.
-static void conv_terms(const conv_view *v, int64_t n_pixels, int64_t n, int64_t k0, int64_t k1, const float *const *taps,
-                       const float *packed, float *chain, float *total, int flags)
+static void conv_terms(const conv_view *v, int64_t n_pixels, int64_t n, int64_t k0, int64_t k1,
+                       const float *const *taps, const float *packed, float *chain, float *total,
+                       int flags)
 {
     int64_t n_taps = v->r * v->s;
     int64_t k = n_taps * v->c;
@@ -82,8 +87,14 @@ static void conv_terms(const conv_view *v, int64_t n_pixels, int64_t n, int64_t 
                 rows = moved;
             }
             int64_t at = i0 * n + j0;
-            tile_prefetch(chain + at + TILE_ROWS * n, n, smaller(TILE_ROWS, n_pixels - i0 - TILE_ROWS), flags);
-            tile_place place = {chain + at, total + at, n, smaller(TILE_ROWS, n_pixels - i0), smaller(width, n - j0), flags};
+            tile_prefetch(chain + at + TILE_ROWS * n, n,
+                          smaller(TILE_ROWS, n_pixels - i0 - TILE_ROWS), flags);
+            tile_place place = {chain + at,
+                                total + at,
+                                n,
+                                smaller(TILE_ROWS, n_pixels - i0),
+                                smaller(width, n - j0),
+                                flags};
             run_tile_rows(n_segments, len, rows, panel, width, &place);
         }
     }
@@ -99,43 +110,50 @@ static int64_t conv_pass_end(int64_t k0, int64_t end, int64_t c)
     return k0 + smaller(n_taps, (end - k0) / c) * c;
 }
 
-static void conv_run(const conv_view *v, int64_t n_pixels, int64_t n, const float *packed, float *y, int64_t block, float *work)
+static void conv_run(const conv_view *v, int64_t n_pixels, int64_t n, const float *packed, float *y,
+                     int64_t block, float *work)
 {
     const float *taps[ROW_TILES * MAX_TAPS * TILE_ROWS];
     for (int64_t pixel = 0; pixel < n_pixels; pixel += ROW_TILES * TILE_ROWS) {
         int64_t rows = smaller(ROW_TILES * TILE_ROWS, n_pixels - pixel);
         conv_taps(v, pixel, rows, taps);
-        block_walk walk = block_walk_start(v->r * v->s * v->c, block, y + pixel * n, work, rows * n);
+        block_walk walk =
+            block_walk_start(v->r * v->s * v->c, block, y + pixel * n, work, rows * n);
         do {
             for (int64_t k0 = walk.begin; k0 < walk.end;) {
                 int64_t k1 = conv_pass_end(k0, walk.end, v->c);
-                conv_terms(v, rows, n, k0, k1, taps, packed, walk.chain, walk.total, block_walk_flags(&walk, k0, k1));
+                conv_terms(v, rows, n, k0, k1, taps, packed, walk.chain, walk.total,
+                           block_walk_flags(&walk, k0, k1));
                 k0 = k1;
             }
         } while (block_walk_next(&walk));
     }
 }
 
-void NAME(conv)(const arith_conv *g, const float *x, const float *packed, float *y, int64_t block, float *work, const float *zeros);
-void NAME(conv_input)(const arith_conv *g, const float *dy, const float *packed, float *dx, int64_t block, float *work,
-                      const float *zeros);
-void NAME(conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw, int64_t block, float *work);
+void NAME(conv)(const arith_conv *g, const float *x, const float *packed, float *y, int64_t block,
+                float *work, const float *zeros);
+void NAME(conv_input)(const arith_conv *g, const float *dy, const float *packed, float *dx,
+                      int64_t block, float *work, const float *zeros);
+void NAME(conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw,
+                       int64_t block, float *work);
 
-void NAME(conv)(const arith_conv *g, const float *x, const float *packed, float *y, int64_t block, float *work, const float *zeros)
+void NAME(conv)(const arith_conv *g, const float *x, const float *packed, float *y, int64_t block,
+                float *work, const float *zeros)
 {
     conv_view v = {x, g->h, g->w, g->c, g->p, g->q, g->r, g->s, g->stride, g->pad, 0, zeros};
     conv_run(&v, g->n * g->p * g->q, g->k, packed, y, block, work);
 }
 
-void NAME(conv_input)(const arith_conv *g, const float *dy, const float *packed, float *dx, int64_t block, float *work,
-                      const float *zeros)
+void NAME(conv_input)(const arith_conv *g, const float *dy, const float *packed, float *dx,
+                      int64_t block, float *work, const float *zeros)
 {
     conv_view v = {dy, g->p, g->q, g->k, g->h, g->w, g->r, g->s, g->stride, g->pad, 1, zeros};
     conv_run(&v, g->n * g->h * g->w, g->c, packed, dx, block, work);
 }
 
 // x for the terms [t0,t1) of tap (r,s), as panels of TILE_ROWS channels, term after term; +0 outside and past the channels.
-static void weight_panels(const arith_conv *g, const float *x, int64_t r, int64_t s, int64_t t0, int64_t t1, float *panels)
+static void weight_panels(const arith_conv *g, const float *x, int64_t r, int64_t s, int64_t t0,
+                          int64_t t1, float *panels)
 {
     int64_t step = (t1 - t0) * TILE_ROWS;
     for (int64_t t = t0; t < t1; t++, panels += TILE_ROWS) {
@@ -156,16 +174,23 @@ static void weight_panels(const arith_conv *g, const float *x, int64_t r, int64_
 }
 
 // dw[c,k] (+)= x * dy for one tap over one pass of terms, both as panels.
-static void weight_terms(const arith_conv *g, const float *x_panels, int64_t terms, const float *dy_packed, float *chain, float *total,
-                         int flags)
+static void weight_terms(const arith_conv *g, const float *x_panels, int64_t terms,
+                         const float *dy_packed, float *chain, float *total, int flags)
 {
     for (int64_t j0 = 0, width; j0 < g->k; j0 += width) {
         width = panel_width(g->k, j0);
         for (int64_t c0 = 0; c0 < g->c; c0 += TILE_ROWS) {
             int64_t at = c0 * g->k + j0;
-            tile_prefetch(chain + at + TILE_ROWS * g->k, g->k, smaller(TILE_ROWS, g->c - c0 - TILE_ROWS), flags);
-            tile_place place = {chain + at, total + at, g->k, smaller(TILE_ROWS, g->c - c0), smaller(width, g->k - j0), flags};
-            run_tile_panel(x_panels + c0 * terms, TILE_ROWS, terms, dy_packed + j0 * terms, width, &place);
+            tile_prefetch(chain + at + TILE_ROWS * g->k, g->k,
+                          smaller(TILE_ROWS, g->c - c0 - TILE_ROWS), flags);
+            tile_place place = {chain + at,
+                                total + at,
+                                g->k,
+                                smaller(TILE_ROWS, g->c - c0),
+                                smaller(width, g->k - j0),
+                                flags};
+            run_tile_panel(x_panels + c0 * terms, TILE_ROWS, terms, dy_packed + j0 * terms, width,
+                           &place);
         }
     }
 }
@@ -173,9 +198,11 @@ static void weight_terms(const arith_conv *g, const float *x_panels, int64_t ter
 void NAME(pack)(int64_t n, int64_t k, const float *b, int64_t ldk, int64_t ldn, float *packed);
 
 // As many taps at a time as let their part of dw stay in L2, while the terms pass by.
-void NAME(conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw, int64_t block, float *work)
+void NAME(conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw,
+                       int64_t block, float *work)
 {
-    static _Thread_local float x_panels[WEIGHT_TERMS * (MAX_CHANNELS + TILE_ROWS)] __attribute__((aligned(64)));
+    static _Thread_local float x_panels[WEIGHT_TERMS * (MAX_CHANNELS + TILE_ROWS)]
+        __attribute__((aligned(64)));
     int64_t n_taps = g->r * g->s;
     int64_t tap_floats = g->c * g->k;
     int64_t together = WEIGHT_FLOATS / tap_floats > 1 ? WEIGHT_FLOATS / tap_floats : 1;
@@ -189,7 +216,8 @@ void NAME(conv_weight)(const arith_conv *g, const float *x, const float *dy, flo
                 NAME(pack)(g->k, t1 - t0, dy + t0 * g->k, g->k, 1, dy_packed);
                 for (int64_t tap = tap0; tap < smaller(tap0 + together, n_taps); tap++) {
                     weight_panels(g, x, tap / g->s, tap % g->s, t0, t1, x_panels);
-                    weight_terms(g, x_panels, t1 - t0, dy_packed, walk.chain + tap * tap_floats, walk.total + tap * tap_floats, flags);
+                    weight_terms(g, x_panels, t1 - t0, dy_packed, walk.chain + tap * tap_floats,
+                                 walk.total + tap * tap_floats, flags);
                 }
             }
         }

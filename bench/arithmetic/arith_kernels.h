@@ -50,29 +50,33 @@ typedef struct {
     int64_t (*packed_floats)(int64_t n, int64_t k);
     void (*pack)(int64_t n, int64_t k, const float *b, int64_t ldk, int64_t ldn, float *packed);
     // c[m,n] = sum over k; work holds 2 * m * n floats.
-    void (*contract)(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *packed, float *c, int64_t block,
-                     float *work);
+    void (*contract)(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda,
+                     const float *packed, float *c, int64_t block, float *work);
     // One row times a packed matrix, and the form without the definition: dot products vectorised over k, b[n,k].
     void (*dot_rows)(int64_t n, int64_t k, const float *a, const float *b, float *c);
 
     // packed: filters as [(r,s,c),k]; work: 2 * outputs; zeros: max(c, k) floats of +0.
-    void (*conv)(const arith_conv *g, const float *x, const float *packed, float *y, int64_t block, float *work, const float *zeros);
+    void (*conv)(const arith_conv *g, const float *x, const float *packed, float *y, int64_t block,
+                 float *work, const float *zeros);
     // packed: filters as [(r,s,k),c].
-    void (*conv_input)(const arith_conv *g, const float *dy, const float *packed, float *dx, int64_t block, float *work,
-                       const float *zeros);
+    void (*conv_input)(const arith_conv *g, const float *dy, const float *packed, float *dx,
+                       int64_t block, float *work, const float *zeros);
     // dw as [(r,s,c),k]; work: 2 * filters + 16 + packed_floats(k, terms of a block).
-    void (*conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw, int64_t block, float *work);
+    void (*conv_weight)(const arith_conv *g, const float *x, const float *dy, float *dw,
+                        int64_t block, float *work);
 
-    float (*row_sum)(const float *x, int64_t n, int64_t chunk, int lanes, float *work); // work: n / chunk + 1
+    float (*row_sum)(const float *x, int64_t n, int64_t chunk, int lanes,
+                     float *work); // work: n / chunk + 1
     // y[j] = sum over i of x[i,j]; work: cols * (rows / chunk + 1). chunk = rows: no definition.
-    void (*column_sum)(const float *x, int64_t rows, int64_t cols, int64_t chunk, float *y, float *work);
+    void (*column_sum)(const float *x, int64_t rows, int64_t cols, int64_t chunk, float *y,
+                       float *work);
     arith_moments (*moments)(const float *x, int64_t n, arith_moments *work);
     arith_moments (*moments_free)(const float *x, int64_t n);
 
     // q, o [heads,t_q,d]; k, v [heads,t_k,d] given as panels: k packed over keys per block, v packed over d per head.
     // state: the final m and l of each query.
-    void (*attention)(const arith_attention *g, const float *q, const float *k_packed, const float *v_packed, float *o,
-                      float *state);
+    void (*attention)(const arith_attention *g, const float *q, const float *k_packed,
+                      const float *v_packed, float *o, float *state);
     void (*exp)(const float *x, float *y, int64_t n);
 } arith_kernels;
 

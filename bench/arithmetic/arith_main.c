@@ -42,7 +42,8 @@ int main(int argc, char **argv)
     n = kept;
     for (int i = 0; i < n; i++) {
         int wrong = arith_check(list[i]);
-        printf("check %-7s %s\n", list[i]->name, wrong == 0 ? "equal to the definition, within float64 bounds" : "WRONG");
+        printf("check %-7s %s\n", list[i]->name,
+               wrong == 0 ? "equal to the definition, within float64 bounds" : "WRONG");
         failures += wrong;
         fflush(stdout);
     }

@@ -8,7 +8,8 @@
 typedef void *nvrtc_program;
 
 typedef struct {
-    int (*create)(nvrtc_program *, const char *, const char *, int, const char *const *, const char *const *);
+    int (*create)(nvrtc_program *, const char *, const char *, int, const char *const *,
+                  const char *const *);
     int (*compile)(nvrtc_program, int, const char *const *);
     int (*ptx_size)(nvrtc_program, size_t *);
     int (*ptx)(nvrtc_program, char *);
@@ -28,7 +29,8 @@ static void *find(void *library, const char *name)
 
 static void *open_library(void)
 {
-    static const char *const names[] = {"libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"};
+    static const char *const names[] = {"libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so",
+                                        "libnvrtc.so.13", "libnvrtc.so.12"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         void *library = dlopen(names[i], RTLD_NOW);
         if (library != NULL) {
@@ -63,7 +65,13 @@ int main(int argc, char **argv)
     char arch[64], include[512];
     snprintf(arch, sizeof arch, "--gpu-architecture=%s", argv[3]);
     snprintf(include, sizeof include, "-I%s", argv[2]);
-    const char *options[] = {arch, include, "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false", argc == 6 ? argv[5] : ""};
+    const char *options[] = {arch,
+                             include,
+                             "--fmad=false",
+                             "--prec-div=true",
+                             "--prec-sqrt=true",
+                             "--ftz=false",
+                             argc == 6 ? argv[5] : ""};
     nvrtc_program program;
     size_t size = 0;
     n.create(&program, source, "arith_gpu.cl", 0, NULL, NULL);

@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-void arith_onednn_contract(int64_t m, int64_t n, int64_t k, const float *a, const float *b, float *c);
+void arith_onednn_contract(int64_t m, int64_t n, int64_t k, const float *a, const float *b,
+                           float *c);
 
 // direction 0 forward, 1 input gradient, 2 weight gradient; layouts are oneDNN's choice, reorders are left out.
 void *arith_onednn_conv_create(const arith_conv *g, int direction);

@@ -18,7 +18,10 @@ DEFINE_TILE_ROWS(8, 3)
 DEFINE_TILE_PANEL(8, 1)
 DEFINE_TILE_PANEL(8, 2)
 DEFINE_TILE_PANEL(8, 3)
-#define TILE_LIST(kind) {kind##_8x1, kind##_8x2, kind##_8x3}
+#define TILE_LIST(kind)                                                                            \
+    {                                                                                              \
+        kind##_8x1, kind##_8x2, kind##_8x3                                                         \
+    }
 #elif VL == 8
 #define TILE_ROWS 6
 #define TILE_VECTORS 2
@@ -26,7 +29,10 @@ DEFINE_TILE_ROWS(6, 1)
 DEFINE_TILE_ROWS(6, 2)
 DEFINE_TILE_PANEL(6, 1)
 DEFINE_TILE_PANEL(6, 2)
-#define TILE_LIST(kind) {kind##_6x1, kind##_6x2}
+#define TILE_LIST(kind)                                                                            \
+    {                                                                                              \
+        kind##_6x1, kind##_6x2                                                                     \
+    }
 #else
 #define TILE_ROWS 2
 #define TILE_VECTORS 2
@@ -34,14 +40,17 @@ DEFINE_TILE_ROWS(2, 1)
 DEFINE_TILE_ROWS(2, 2)
 DEFINE_TILE_PANEL(2, 1)
 DEFINE_TILE_PANEL(2, 2)
-#define TILE_LIST(kind) {kind##_2x1, kind##_2x2}
+#define TILE_LIST(kind)                                                                            \
+    {                                                                                              \
+        kind##_2x1, kind##_2x2                                                                     \
+    }
 #endif
 
 // By width: tile_rows[v - 1] is v vectors wide.
-static void (*const tile_rows[])(int64_t, int64_t, const float *const *, const float *, float *, float *, int64_t,
-                                 int) = TILE_LIST(tile_rows);
-static void (*const tile_panel[])(const float *, int64_t, int64_t, const float *, float *, float *, int64_t,
-                                  int) = TILE_LIST(tile_panel);
+static void (*const tile_rows[])(int64_t, int64_t, const float *const *, const float *, float *,
+                                 float *, int64_t, int) = TILE_LIST(tile_rows);
+static void (*const tile_panel[])(const float *, int64_t, int64_t, const float *, float *, float *,
+                                  int64_t, int) = TILE_LIST(tile_panel);
 
 #define TILE_COLUMNS (TILE_VECTORS * VL)
 
@@ -75,7 +84,8 @@ ARITH_INLINE void tile_prefetch(const float *c, int64_t ldc, int64_t n_rows, int
     }
 }
 
-static void tile_copy(const float *src, int64_t ld_src, float *dst, int64_t ld_dst, int64_t rows, int64_t cols)
+static void tile_copy(const float *src, int64_t ld_src, float *dst, int64_t ld_dst, int64_t rows,
+                      int64_t cols)
 {
     for (int64_t i = 0; i < rows; i++) {
         memcpy(dst + i * ld_dst, src + i * ld_src, (size_t)cols * sizeof *dst);
@@ -83,25 +93,41 @@ static void tile_copy(const float *src, int64_t ld_src, float *dst, int64_t ld_d
 }
 
 // A tile at the edge runs on full ones of its own.
-#define RUN_AT_EDGE(place, call)                                                                                                   float own_chain[TILE_ROWS * TILE_COLUMNS] __attribute__((aligned(64))) = {0};                                                  float own_total[TILE_ROWS * TILE_COLUMNS] __attribute__((aligned(64))) = {0};                                                  int is_total = ((place)->flags & (TILE_SET | TILE_ADD)) != 0;                                                                  tile_copy((place)->chain, (place)->ldc, own_chain, TILE_COLUMNS, (place)->n_rows, (place)->n_cols);                            if ((place)->flags & TILE_ADD) {                                                                                                   tile_copy((place)->total, (place)->ldc, own_total, TILE_COLUMNS, (place)->n_rows, (place)->n_cols);                        }                                                                                                                              call;                                                                                                                          tile_copy(is_total ? own_total : own_chain, TILE_COLUMNS, is_total ? (place)->total : (place)->chain, (place)->ldc,                      (place)->n_rows, (place)->n_cols)
+#define RUN_AT_EDGE(place, call)                                                                   \
+    float own_chain[TILE_ROWS * TILE_COLUMNS] __attribute__((aligned(64))) = {0};                  \
+    float own_total[TILE_ROWS * TILE_COLUMNS] __attribute__((aligned(64))) = {0};                  \
+    int is_total = ((place)->flags & (TILE_SET | TILE_ADD)) != 0;                                  \
+    tile_copy((place)->chain, (place)->ldc, own_chain, TILE_COLUMNS, (place)->n_rows,              \
+              (place)->n_cols);                                                                    \
+    if ((place)->flags & TILE_ADD) {                                                               \
+        tile_copy((place)->total, (place)->ldc, own_total, TILE_COLUMNS, (place)->n_rows,          \
+                  (place)->n_cols);                                                                \
+    }                                                                                              \
+    call;                                                                                          \
+    tile_copy(is_total ? own_total : own_chain, TILE_COLUMNS,                                      \
+              is_total ? (place)->total : (place)->chain, (place)->ldc, (place)->n_rows,           \
+              (place)->n_cols)
 
-ARITH_INLINE void run_tile_rows(int64_t n_segments, int64_t len, const float *const *rows, const float *b, int64_t width,
-                                const tile_place *p)
+ARITH_INLINE void run_tile_rows(int64_t n_segments, int64_t len, const float *const *rows,
+                                const float *b, int64_t width, const tile_place *p)
 {
     if (p->n_rows == TILE_ROWS && p->n_cols == width) {
         tile_rows[width / VL - 1](n_segments, len, rows, b, p->chain, p->total, p->ldc, p->flags);
         return;
     }
-    RUN_AT_EDGE(p, tile_rows[width / VL - 1](n_segments, len, rows, b, own_chain, own_total, TILE_COLUMNS, p->flags));
+    RUN_AT_EDGE(p, tile_rows[width / VL - 1](n_segments, len, rows, b, own_chain, own_total,
+                                             TILE_COLUMNS, p->flags));
 }
 
-ARITH_INLINE void run_tile_panel(const float *a, int64_t step, int64_t len, const float *b, int64_t width, const tile_place *p)
+ARITH_INLINE void run_tile_panel(const float *a, int64_t step, int64_t len, const float *b,
+                                 int64_t width, const tile_place *p)
 {
     if (p->n_rows == TILE_ROWS && p->n_cols == width) {
         tile_panel[width / VL - 1](a, step, len, b, p->chain, p->total, p->ldc, p->flags);
         return;
     }
-    RUN_AT_EDGE(p, tile_panel[width / VL - 1](a, step, len, b, own_chain, own_total, TILE_COLUMNS, p->flags));
+    RUN_AT_EDGE(p, tile_panel[width / VL - 1](a, step, len, b, own_chain, own_total, TILE_COLUMNS,
+                                              p->flags));
 }
 
 // Walks the blocks of a product of k terms and says where each block's chain goes. work holds two results.
@@ -115,12 +141,19 @@ typedef struct {
     int64_t n_results;
 } block_walk;
 
-ARITH_INLINE block_walk block_walk_start(int64_t k, int64_t block, float *c, float *work, int64_t n_results)
+ARITH_INLINE block_walk block_walk_start(int64_t k, int64_t block, float *c, float *work,
+                                         int64_t n_results)
 {
     int64_t len = arith_block_len(k, block);
     int64_t n_blocks = (k + len - 1) / len;
-    return (block_walk){.k = k, .len = len, .n_blocks = n_blocks, .begin = 0, .end = smaller(len, k),
-                        .chain = n_blocks == 1 ? c : work, .total = n_blocks <= ARITH_GROUPS ? c : work + n_results, .c = c,
+    return (block_walk){.k = k,
+                        .len = len,
+                        .n_blocks = n_blocks,
+                        .begin = 0,
+                        .end = smaller(len, k),
+                        .chain = n_blocks == 1 ? c : work,
+                        .total = n_blocks <= ARITH_GROUPS ? c : work + n_results,
+                        .c = c,
                         .n_results = n_results};
 }
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-void reference_contract(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda_m, int64_t lda_k, const float *b, float *c,
-                        int64_t block)
+void reference_contract(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda_m,
+                        int64_t lda_k, const float *b, float *c, int64_t block)
 {
     int64_t len = arith_block_len(k, block);
     int64_t n_blocks = k == 0 ? 0 : (k + len - 1) / len;
@@ -29,8 +29,8 @@ void reference_contract(int64_t m, int64_t n, int64_t k, const float *a, int64_t
     }
 }
 
-void truth_contract(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda_m, int64_t lda_k, const float *b, double *c,
-                    double *magnitude)
+void truth_contract(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda_m, int64_t lda_k,
+                    const float *b, double *c, double *magnitude)
 {
     for (int64_t i = 0; i < m; i++) {
         for (int64_t j = 0; j < n; j++) {
@@ -72,7 +72,8 @@ void reference_im2col_input(const arith_conv *g, const float *dy, float *a)
                     float value = 0.0f;
                     for (int64_t p = 0; p < g->p; p++) {
                         for (int64_t q = 0; q < g->q; q++) {
-                            if (p * g->stride + r - g->pad == y && q * g->stride + s - g->pad == x) {
+                            if (p * g->stride + r - g->pad == y &&
+                                q * g->stride + s - g->pad == x) {
                                 value = dy[((n * g->p + p) * g->q + q) * g->k + k];
                             }
                         }
@@ -111,7 +112,8 @@ float reference_row_sum(const float *x, int64_t n, int64_t chunk, int lanes, flo
     return row_chunk(x, n, lanes);
 }
 
-void reference_column_sum(const float *x, int64_t rows, int64_t cols, int64_t chunk, float *y, float *work)
+void reference_column_sum(const float *x, int64_t rows, int64_t cols, int64_t chunk, float *y,
+                          float *work)
 {
     for (int64_t j = 0; j < cols; j++) {
         int64_t n = rows;
@@ -144,7 +146,8 @@ static arith_moments merge(arith_moments a, arith_moments b)
     float n = a.count + b.count;
     float delta = b.mean - a.mean;
     float share = b.count / n;
-    return (arith_moments){n, fmaf(delta, share, a.mean), (a.m2 + b.m2) + (delta * delta) * (a.count * share)};
+    return (arith_moments){n, fmaf(delta, share, a.mean),
+                           (a.m2 + b.m2) + (delta * delta) * (a.count * share)};
 }
 
 static arith_moments moments_chunk(const float *x, int64_t n)
@@ -237,7 +240,8 @@ static float larger(float a, float b)
     return a == b ? (signbit(a) ? b : a) : a < b ? b : a;
 }
 
-void reference_attention(const arith_attention *g, const float *q, const float *k, const float *v, float *o, float *state)
+void reference_attention(const arith_attention *g, const float *q, const float *k, const float *v,
+                         float *o, float *state)
 {
     float scale = 1.0f / sqrtf((float)g->d);
     for (int64_t row = 0; row < g->heads * g->t_q; row++) {
@@ -281,7 +285,8 @@ void reference_attention(const arith_attention *g, const float *q, const float *
     }
 }
 
-void truth_attention(const arith_attention *g, const float *q, const float *k, const float *v, double *o)
+void truth_attention(const arith_attention *g, const float *q, const float *k, const float *v,
+                     double *o)
 {
     double scale = 1.0 / sqrt((double)g->d);
     for (int64_t row = 0; row < g->heads * g->t_q; row++) {
@@ -295,7 +300,8 @@ void truth_attention(const arith_attention *g, const float *q, const float *k, c
             for (int64_t j = 0; j < g->d; j++) {
                 s += (double)q[row * g->d + j] * (double)k[(head * g->t_k + i) * g->d + j];
             }
-            double p = exp(s * scale); // the tests' scores are small: no maximum is needed in float64
+            double p =
+                exp(s * scale); // the tests' scores are small: no maximum is needed in float64
             l += p;
             for (int64_t j = 0; j < g->d; j++) {
                 out[j] += p * (double)v[(head * g->t_k + i) * g->d + j];

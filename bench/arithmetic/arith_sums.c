@@ -6,7 +6,8 @@
 
 float NAME(read)(const float *x, int64_t n);
 float NAME(row_sum)(const float *x, int64_t n, int64_t chunk, int lanes, float *work);
-void NAME(column_sum)(const float *x, int64_t rows, int64_t cols, int64_t chunk, float *y, float *work);
+void NAME(column_sum)(const float *x, int64_t rows, int64_t cols, int64_t chunk, float *y,
+                      float *work);
 arith_moments NAME(moments)(const float *x, int64_t n, arith_moments *work);
 arith_moments NAME(moments_free)(const float *x, int64_t n);
 
@@ -55,37 +56,39 @@ static float row_tail(const float *x, int64_t n, int lanes)
 }
 
 // The sums of `count` whole chunks, several at a time: one chunk has too few chains to hide the latency of an add.
-#define DEFINE_ROW_CHUNKS(LANES, TOGETHER)                                                                                     \
-    static __attribute__((noinline)) void row_chunks_##LANES(const float *x, int64_t chunk, int64_t count, float *sums)        \
-    {                                                                                                                          \
-        int64_t b = 0;                                                                                                         \
-        for (; b + TOGETHER <= count; b += TOGETHER) {                                                                         \
-            vf acc[TOGETHER][LANES / VL];                                                                                      \
-            UNROLL for (int u = 0; u < TOGETHER; u++)                                                                          \
-            {                                                                                                                  \
-                UNROLL for (int l = 0; l < LANES / VL; l++) acc[u][l] = v_zero();                                              \
-            }                                                                                                                  \
-            const float *from = x + b * chunk;                                                                                 \
-            for (int64_t i = 0; i < chunk; i += LANES) {                                                                       \
-                UNROLL for (int u = 0; u < TOGETHER; u++)                                                                      \
-                {                                                                                                              \
-                    UNROLL for (int l = 0; l < LANES / VL; l++) acc[u][l] += v_load(from + u * chunk + i + l * VL);            \
-                }                                                                                                              \
-            }                                                                                                                  \
-            UNROLL for (int u = 0; u < TOGETHER; u++)                                                                          \
-            {                                                                                                                  \
-                UNROLL for (int step = LANES / VL / 2; step > 0; step /= 2)                                                    \
-                {                                                                                                              \
-                    UNROLL for (int l = 0; l < step; l++) acc[u][l] += acc[u][l + step];                                       \
-                }                                                                                                              \
-                float lane[VL];                                                                                                \
-                v_store(lane, acc[u][0]);                                                                                      \
-                sums[b + u] = fold(lane, VL);                                                                                  \
-            }                                                                                                                  \
-        }                                                                                                                      \
-        for (; b < count; b++) {                                                                                               \
-            sums[b] = row_tail(x + b * chunk, chunk, LANES);                                                                   \
-        }                                                                                                                      \
+#define DEFINE_ROW_CHUNKS(LANES, TOGETHER)                                                         \
+    static __attribute__((noinline)) void row_chunks_##LANES(const float *x, int64_t chunk,        \
+                                                             int64_t count, float *sums)           \
+    {                                                                                              \
+        int64_t b = 0;                                                                             \
+        for (; b + TOGETHER <= count; b += TOGETHER) {                                             \
+            vf acc[TOGETHER][LANES / VL];                                                          \
+            UNROLL for (int u = 0; u < TOGETHER; u++)                                              \
+            {                                                                                      \
+                UNROLL for (int l = 0; l < LANES / VL; l++) acc[u][l] = v_zero();                  \
+            }                                                                                      \
+            const float *from = x + b * chunk;                                                     \
+            for (int64_t i = 0; i < chunk; i += LANES) {                                           \
+                UNROLL for (int u = 0; u < TOGETHER; u++)                                          \
+                {                                                                                  \
+                    UNROLL for (int l = 0; l < LANES / VL; l++) acc[u][l] +=                       \
+                        v_load(from + u * chunk + i + l * VL);                                     \
+                }                                                                                  \
+            }                                                                                      \
+            UNROLL for (int u = 0; u < TOGETHER; u++)                                              \
+            {                                                                                      \
+                UNROLL for (int step = LANES / VL / 2; step > 0; step /= 2)                        \
+                {                                                                                  \
+                    UNROLL for (int l = 0; l < step; l++) acc[u][l] += acc[u][l + step];           \
+                }                                                                                  \
+                float lane[VL];                                                                    \
+                v_store(lane, acc[u][0]);                                                          \
+                sums[b + u] = fold(lane, VL);                                                      \
+            }                                                                                      \
+        }                                                                                          \
+        for (; b < count; b++) {                                                                   \
+            sums[b] = row_tail(x + b * chunk, chunk, LANES);                                       \
+        }                                                                                          \
     }
 
 // Together is chosen so that there are 8 chains or all of them, whatever the vector holds.
@@ -134,14 +137,15 @@ float NAME(row_sum)(const float *x, int64_t n, int64_t chunk, int lanes, float *
     return row_tail(x, n, lanes);
 }
 
-#define COLUMN_STRIP(VECTORS)                                                                                                  \
-    for (; j + VECTORS * VL <= cols; j += VECTORS * VL) {                                                                      \
-        vf acc[VECTORS];                                                                                                       \
-        UNROLL for (int l = 0; l < VECTORS; l++) acc[l] = v_zero();                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                                                      \
-            UNROLL for (int l = 0; l < VECTORS; l++) acc[l] += v_load(from + i * cols + j + l * VL);                           \
-        }                                                                                                                      \
-        UNROLL for (int l = 0; l < VECTORS; l++) v_store(sums + j + l * VL, acc[l]);                                           \
+#define COLUMN_STRIP(VECTORS)                                                                      \
+    for (; j + VECTORS * VL <= cols; j += VECTORS * VL) {                                          \
+        vf acc[VECTORS];                                                                           \
+        UNROLL for (int l = 0; l < VECTORS; l++) acc[l] = v_zero();                                \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            UNROLL for (int l = 0; l < VECTORS; l++) acc[l] +=                                     \
+                v_load(from + i * cols + j + l * VL);                                              \
+        }                                                                                          \
+        UNROLL for (int l = 0; l < VECTORS; l++) v_store(sums + j + l * VL, acc[l]);               \
     }
 
 // sums[chunk,j] of x[rows,cols], every chunk's rows ascending.
@@ -164,7 +168,8 @@ static void column_chunks(const float *x, int64_t rows, int64_t cols, int64_t ch
     }
 }
 
-void NAME(column_sum)(const float *x, int64_t rows, int64_t cols, int64_t chunk, float *y, float *work)
+void NAME(column_sum)(const float *x, int64_t rows, int64_t cols, int64_t chunk, float *y,
+                      float *work)
 {
     while (rows > chunk) {
         column_chunks(x, rows, cols, chunk, work);
@@ -286,7 +291,8 @@ arith_moments NAME(moments)(const float *x, int64_t n, arith_moments *work)
     while (count > ARITH_ROW_CHUNK) {
         int64_t merged = 0;
         for (int64_t b = 0; b < count; b += ARITH_ROW_CHUNK) {
-            work[merged++] = merge_lanes(work + b, count - b < ARITH_ROW_CHUNK ? count - b : ARITH_ROW_CHUNK);
+            work[merged++] =
+                merge_lanes(work + b, count - b < ARITH_ROW_CHUNK ? count - b : ARITH_ROW_CHUNK);
         }
         count = merged;
     }

@@ -61,7 +61,8 @@ ARITH_INLINE vf v_set(float x)
 // fma without the instruction. The product of two floats is exact in double, and p + c rounded to double rounds to the right float
 // except where it lies exactly between two floats though the true sum does not, or where the float is subnormal and has fewer bits.
 // Those lanes are done again with the sum rounded to odd: TwoSum gives its error, and an even last bit moves one step towards it.
-static __attribute__((noinline)) void fma_odd(const float *a, const float *b, const float *c, float *out)
+static __attribute__((noinline)) void fma_odd(const float *a, const float *b, const float *c,
+                                              float *out)
 {
     for (int i = 0; i < VL; i++) {
         double p = (double)a[i] * (double)b[i];
@@ -87,7 +88,8 @@ typedef int64_t v2l __attribute__((vector_size(16)));
 // Two lanes; sets `doubt` where the short way may be wrong.
 ARITH_INLINE v2f fma_2(v2f a, v2f b, v2f c, v2l *doubt)
 {
-    v2d s = __builtin_convertvector(a, v2d) * __builtin_convertvector(b, v2d) + __builtin_convertvector(c, v2d);
+    v2d s = __builtin_convertvector(a, v2d) * __builtin_convertvector(b, v2d) +
+            __builtin_convertvector(c, v2d);
     v2d size = (v2d)((v2l)s & 0x7fffffffffffffff);
     *doubt |= (((v2l)s & 0x1fffffff) == 0x10000000) | ((size < 0x1p-126) & (size > 0.0));
     return __builtin_convertvector(s, v2f);
