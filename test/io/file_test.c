@@ -57,9 +57,7 @@ static void whole_file_and_map(void **state)
 static void text_variants(void **state)
 {
     (void)state;
-    static const char *const same[] = {"a\nb\n", "a\r\nb\r\n",
-                                       "\xEF\xBB\xBF"
-                                       "a\nb\n"};
+    static const char *const same[] = {"a\nb\n", "a\r\nb\r\n", "\xEF\xBB\xBF\x61\nb\n"};
     char *text;
     for (size_t i = 0; i < 3; i++) {
         temp_write(TEMP("list"), same[i], strlen(same[i]));
@@ -163,19 +161,18 @@ static void two_writers(void **state)
 static void killed_while_writing(void **state)
 {
     (void)state;
+    static char letters[300000];
+    const size_t size_each = sizeof letters;
     // Each version of the file is one letter repeated: anything else would be a mixture.
-    const size_t size_each = 300000;
     for (int round = 0; round < 10; round++) {
         assert_int_equal(wf_file_write(&heap, TEMP("killed"), "start", 5, NULL), WEFT_OK);
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            char *letters = malloc(size_each);
-            for (int i = 0; letters; i++) {
+            for (int i = 0;; i++) {
                 memset(letters, 'a' + i % 26, size_each);
                 wf_file_write(&heap, TEMP("killed"), letters, size_each, NULL);
             }
-            _exit(1);
         }
         usleep((useconds_t)(500 + 1700 * round));
         kill(child, SIGKILL);

@@ -5,6 +5,13 @@
 
 #include "base/text.h"
 #include "io/safetensors.h"
+#include "weft_config.h"
+
+static void need_cjson(void)
+{
+    if (!WEFT_HAVE_CJSON)
+        WF_SKIP("built without cJSON");
+}
 
 static const wf_st_string strings[] = {{"step", "12"}, {"note", "a \"quoted\"\nline"}};
 static const float weights[6] = {1, 2, 3, 4, 5, 6};
@@ -49,6 +56,7 @@ static void bytes_are_fixed(void **state)
 static void reads_back(void **state)
 {
     (void)state;
+    need_cjson();
     wf_allocator heap = wf_allocator_default();
     wf_st_tensor t[3];
     wf_safetensors *f;
@@ -78,6 +86,7 @@ static void reads_back(void **state)
 static void cut_at_every_byte(void **state)
 {
     (void)state;
+    need_cjson();
     wf_allocator heap = wf_allocator_default();
     wf_st_tensor t[3];
     wf_safetensors *f;
@@ -156,6 +165,7 @@ static const struct {
 static void wrong_files(void **state)
 {
     (void)state;
+    need_cjson();
     wf_allocator heap = wf_allocator_default();
     static uint8_t bytes[70000];
     wf_safetensors *f;
@@ -189,6 +199,7 @@ static void wrong_files(void **state)
 static void one_nan(void **state)
 {
     (void)state;
+    need_cjson();
     wf_allocator heap = wf_allocator_default();
     static const uint32_t f32[3] = {0xFFC12345u, 0x7F800000u, 0x7F800001u};
     static const uint16_t half[2] = {0xFE01, 0xFC00};
@@ -234,6 +245,7 @@ static void writer_checks(void **state)
 static void allocation_n_fails(void **state)
 {
     (void)state;
+    need_cjson();
     wf_st_tensor t[3];
     two_tensors(t);
     for (long n = 0;; n++) {
