@@ -2,6 +2,7 @@
 //   x [n,c,in..], w [k,c/groups,window..] -> y [n,k,out..], all f32
 // Bits: a product whose terms run over the window's cells, row-major, then over the group's channels;
 // padding is a term with operand +0 (doc/arithmetic.md, "Products").
+#include "op/check_case.h"
 #include "op/conv_common.h"
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
@@ -64,12 +65,18 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void cases(wf_check_list *list)
+{
+    wf_conv_cases(list, WF_CONV_FORWARD);
+}
+
 static const wf_attr_spec attrs[] = {WF_CONV_ATTR_SPECS};
 
 const wf_op wf_op_conv = {
     .name = "conv",
     .n_inputs = 2,
     .n_outputs = 1,
+    .flags = WF_OP_WEIGHT_OPERAND,
     .task = WF_TASK_CONV,
     .attrs = attrs,
     .n_attrs = WF_COUNT_OF(attrs),
@@ -78,6 +85,7 @@ const wf_op wf_op_conv = {
     .eval = eval,
     .eval_truth = eval,
     .cost = wf_conv_cost,
+    .cases = cases,
 };
 
 weft_val weft_conv(weft_graph *g, weft_val x, weft_val w, const weft_conv_options *options)

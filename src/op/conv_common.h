@@ -67,6 +67,9 @@ weft_conv_options wf_conv_options_get(const wf_node_info *info);
 
 wf_cost wf_conv_cost(const wf_node_info *info);
 
+// What `weft check` tries.
+void wf_conv_cases(struct wf_check_list *list, wf_conv_kind kind);
+
 static inline int64_t wf_conv_volume(const int64_t size[WF_CONV_AXES])
 {
     return size[0] * size[1] * size[2];

@@ -3,6 +3,7 @@
 //   dy [n,k,out..], w [k,c/groups,window..] -> dx [n,c,input_spatial..], all f32
 // Bits: a product whose terms run over the window's cells, row-major, then over the group's output
 // channels; cells that no output reaches, and holes of the stride, are terms with dy = +0.
+#include "op/check_case.h"
 #include "op/conv_common.h"
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
@@ -65,12 +66,18 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void cases(wf_check_list *list)
+{
+    wf_conv_cases(list, WF_CONV_GRAD_INPUT);
+}
+
 static const wf_attr_spec attrs[] = {WF_CONV_ATTR_SPECS, {"input_spatial", WF_ATTR_INTS}};
 
 const wf_op wf_op_conv_grad_input = {
     .name = "conv_grad_input",
     .n_inputs = 2,
     .n_outputs = 1,
+    .flags = WF_OP_WEIGHT_OPERAND,
     .task = WF_TASK_CONV,
     .attrs = attrs,
     .n_attrs = WF_COUNT_OF(attrs),
@@ -79,6 +86,7 @@ const wf_op wf_op_conv_grad_input = {
     .eval = eval,
     .eval_truth = eval,
     .cost = wf_conv_cost,
+    .cases = cases,
 };
 
 weft_val weft_conv_grad_input(weft_graph *g, weft_val dy, weft_val w, const int64_t *input_spatial,

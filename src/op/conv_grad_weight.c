@@ -2,6 +2,7 @@
 //   x [n,c,in..], dy [n,k,out..] -> dw [k,c/groups,window..], all f32
 // Bits: a product whose terms run over the samples, then over the output's cells, row-major; padding
 // is a term with x = +0.
+#include "op/check_case.h"
 #include "op/conv_common.h"
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
@@ -63,12 +64,18 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void cases(wf_check_list *list)
+{
+    wf_conv_cases(list, WF_CONV_GRAD_WEIGHT);
+}
+
 static const wf_attr_spec attrs[] = {WF_CONV_ATTR_SPECS, {"window", WF_ATTR_INTS}};
 
 const wf_op wf_op_conv_grad_weight = {
     .name = "conv_grad_weight",
     .n_inputs = 2,
     .n_outputs = 1,
+    .flags = WF_OP_WEIGHT_RESULT,
     .task = WF_TASK_CONV,
     .attrs = attrs,
     .n_attrs = WF_COUNT_OF(attrs),
@@ -77,6 +84,7 @@ const wf_op wf_op_conv_grad_weight = {
     .eval = eval,
     .eval_truth = eval,
     .cost = wf_conv_cost,
+    .cases = cases,
 };
 
 weft_val weft_conv_grad_weight(weft_graph *g, weft_val x, weft_val dy, const int64_t *window,

@@ -78,6 +78,34 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    const wf_random_form form = (wf_random_form)p[0];
+    return form == WF_RANDOM_FORM_BITS      ? weft_random_bits(g, in[0], in[1], p + 1, 2)
+           : form == WF_RANDOM_FORM_UNIFORM ? weft_random_uniform(g, in[0], in[1], p + 1, 2)
+                                            : weft_random_normal(g, in[0], in[1], p + 1, 2);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const int64_t sizes[][2] = {{0, 3}, {1, 1}, {31, 1}, {4, 8}, {3, 11}, {61, 83}};
+    for (size_t form = 0; form < WF_COUNT_OF(kinds); form++) {
+        for (size_t i = 0; i < WF_COUNT_OF(sizes); i++) {
+            const int64_t *d = sizes[i];
+            wf_check_add(
+                list,
+                (wf_check_case){
+                    .name = wf_check_name(list, "%s %dx%d", kinds[form], (int)d[0], (int)d[1]),
+                    .build = build_case,
+                    .params = {(int64_t)form, d[0], d[1]},
+                    .n_inputs = 2,
+                    .inputs = {{wf_type_make(WEFT_I64, 0, NULL), WF_CHECK_SPECIAL, 0},
+                               {wf_type_make(WEFT_I64, 0, NULL), WF_CHECK_INDEX, 100000}},
+                    .no_gradient = true});
+        }
+    }
+}
+
 const wf_op wf_op_random = {
     .name = "random",
     .n_inputs = 2,
@@ -90,6 +118,7 @@ const wf_op wf_op_random = {
     .eval = eval,
     .eval_truth = eval,
     .cost = wf_cost_move,
+    .cases = cases,
 };
 
 // FNV-1a over "scope#ordinal", then the finisher of MurmurHash3, which spreads the last bytes.

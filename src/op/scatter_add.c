@@ -125,6 +125,50 @@ fail:
     return status;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    return weft_scatter_add(g, in[0], in[1], in[2], (int32_t)p[0]);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const struct {
+        const char *name;
+        int32_t axis;
+        weft_dtype dtype;
+        int64_t dims[3], n_idx;
+        wf_check_fill fill;
+    } table[] = {
+        {"one", 0, WEFT_F32, {1, 1, 1}, 1, WF_CHECK_NORMAL},
+        {"no update", 0, WEFT_F32, {3, 2, 2}, 0, WF_CHECK_NORMAL},
+        {"rows 31", 0, WEFT_F32, {31, 1, 33}, 40, WF_CHECK_NORMAL},
+        {"middle axis", 1, WEFT_F32, {3, 32, 5}, 33, WF_CHECK_NORMAL},
+        {"last axis", 2, WEFT_F32, {2, 3, 7}, 65, WF_CHECK_NORMAL},
+        {"one row, 64 times", 0, WEFT_F32, {1, 1, 3}, 64, WF_CHECK_WIDE},
+        {"one row, 5000 times", 0, WEFT_F32, {1, 1, 3}, 5000, WF_CHECK_WIDE},
+        {"two rows, 9000 times", 0, WEFT_F32, {2, 1, 2}, 9000, WF_CHECK_WIDE},
+        {"special values", 0, WEFT_F32, {5, 2, 3}, 11, WF_CHECK_SPECIAL},
+        {"i32", 1, WEFT_I32, {2, 9, 3}, 50, WF_CHECK_NORMAL},
+        {"i64", 0, WEFT_I64, {9, 1, 2}, 50, WF_CHECK_SPECIAL},
+    };
+    for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
+        int64_t updates[3] = {table[i].dims[0], table[i].dims[1], table[i].dims[2]};
+        const int64_t size = updates[table[i].axis];
+        updates[table[i].axis] = table[i].n_idx;
+        wf_check_add(
+            list, (wf_check_case){
+                      .name = table[i].name,
+                      .build = build_case,
+                      .params = {table[i].axis},
+                      .n_inputs = 3,
+                      .inputs = {{wf_type_make(table[i].dtype, 3, table[i].dims), table[i].fill, 0},
+                                 {wf_type_make(WEFT_I32, 1, &table[i].n_idx), WF_CHECK_INDEX, size},
+                                 {wf_type_make(table[i].dtype, 3, updates), table[i].fill, 0}},
+                      .no_gradient = table[i].dtype != WEFT_F32,
+                      .no_difference = table[i].n_idx > 100});
+    }
+}
+
 static const wf_attr_spec attrs[] = {{"axis", WF_ATTR_INT}};
 
 const wf_op wf_op_scatter_add = {
@@ -139,6 +183,7 @@ const wf_op wf_op_scatter_add = {
     .eval = eval,
     .eval_truth = eval,
     .cost = wf_cost_index,
+    .cases = cases,
 };
 
 weft_val weft_scatter_add(weft_graph *g, weft_val base, weft_val idx, weft_val updates,

@@ -79,6 +79,37 @@ static wf_cost cost(const wf_node_info *info)
     return c;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    (void)p;
+    return weft_softmax_cross_entropy(g, in[0], in[1]);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const struct {
+        const char *name;
+        int64_t dims[2];
+        wf_check_fill fill;
+    } table[] = {
+        {"no rows", {0, 3}, WF_CHECK_NORMAL}, {"one class", {3, 1}, WF_CHECK_NORMAL},
+        {"31x10", {31, 10}, WF_CHECK_NORMAL}, {"5x32", {5, 32}, WF_CHECK_NORMAL},
+        {"7x33", {7, 33}, WF_CHECK_NORMAL},   {"2x5001", {2, 5001}, WF_CHECK_NORMAL},
+        {"wide", {9, 17}, WF_CHECK_WIDE},     {"special values", {40, 7}, WF_CHECK_SPECIAL},
+    };
+    for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
+        wf_check_add(
+            list, (wf_check_case){
+                      .name = table[i].name,
+                      .build = build_case,
+                      .n_inputs = 2,
+                      .inputs = {{wf_type_make(WEFT_F32, 2, table[i].dims), table[i].fill, 0},
+                                 {wf_type_make(WEFT_I32, 1, table[i].dims), WF_CHECK_INDEX,
+                                  table[i].dims[1]}},
+                      .no_difference = table[i].fill != WF_CHECK_NORMAL || table[i].dims[1] > 100});
+    }
+}
+
 const wf_op wf_op_softmax_cross_entropy = {
     .name = "softmax_cross_entropy",
     .n_inputs = 2,
@@ -88,6 +119,7 @@ const wf_op wf_op_softmax_cross_entropy = {
     .grad = grad,
     .expand = expand,
     .cost = cost,
+    .cases = cases,
 };
 
 weft_val weft_softmax_cross_entropy(weft_graph *g, weft_val logits, weft_val labels)

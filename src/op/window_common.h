@@ -50,6 +50,9 @@ weft_type wf_window_type(const wf_node_info *info, const wf_window_shape *s, wef
                          const int64_t size[WF_WINDOW_AXES]);
 wf_cost wf_window_cost(const wf_node_info *info);
 
+// What `weft check` tries.
+void wf_window_cases(struct wf_check_list *list, bool is_mean);
+
 // Constructors of the forward ops: output sizes by floor or ceil, then the node.
 weft_val wf_window_build(weft_graph *g, const wf_op *op, weft_val x, const int64_t *window,
                          const weft_window_options *options);

@@ -92,6 +92,11 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void cases(wf_check_list *list)
+{
+    wf_window_cases(list, false);
+}
+
 static const wf_attr_spec attrs[] = {WF_WINDOW_ATTR_SPECS("out_spatial")};
 
 const wf_op wf_op_window_max = {
@@ -106,6 +111,7 @@ const wf_op wf_op_window_max = {
     .eval = eval,
     .eval_truth = eval,
     .cost = wf_window_cost,
+    .cases = cases,
 };
 
 weft_val weft_max_pool(weft_graph *g, weft_val x, const int64_t *window,

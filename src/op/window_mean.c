@@ -64,6 +64,11 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void cases(wf_check_list *list)
+{
+    wf_window_cases(list, true);
+}
+
 static const wf_attr_spec attrs[] = {WF_WINDOW_ATTR_SPECS("out_spatial"),
                                      {"count_include_pad", WF_ATTR_BOOL}};
 
@@ -79,6 +84,7 @@ const wf_op wf_op_window_mean = {
     .eval = eval,
     .eval_truth = eval,
     .cost = wf_window_cost,
+    .cases = cases,
 };
 
 weft_val weft_mean_pool(weft_graph *g, weft_val x, const int64_t *window,
