@@ -6,7 +6,7 @@ set -euo pipefail
 src=$1 cc=${3:-cc}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-n=$((1 << 19))
+n=$((1 << 18))
 if [ -n "${WEFT_TEST_FULL:-}" ]; then n=$((1 << 22)); fi
 base="-std=c11 -I$src/src -ffp-contract=off -fno-math-errno -fno-trapping-math"
 avx2="-mavx2 -mfma -mf16c -mbmi -mbmi2"

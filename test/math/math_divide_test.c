@@ -11,7 +11,7 @@
 #include "math/square_root.h"
 
 #ifdef __OPTIMIZE__
-enum { N_MIDPOINTS = 1 << 22, N_RANDOM = 1 << 22, STEP = 1 };
+enum { N_MIDPOINTS = 1 << 22, N_RANDOM = 1 << 21, STEP = 1 };
 #else
 enum { N_MIDPOINTS = 1 << 18, N_RANDOM = 1 << 18, STEP = 17 };
 #endif
