@@ -1,0 +1,12 @@
+// All of weft.
+#ifndef WEFT_WEFT_H
+#define WEFT_WEFT_H
+
+#include <weft/base.h>
+#include <weft/device.h>
+#include <weft/graph.h>
+#include <weft/nn.h>
+#include <weft/ops.h>
+#include <weft/run.h>
+
+#endif

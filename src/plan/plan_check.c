@@ -1,0 +1,190 @@
+// The independent checker of plans: it looks at the finished plan only and knows nothing of how it was
+// made. For every task it marks which bytes are whose, and finds reads of what was not written or was
+// overwritten, operands outside their buffers, and variables changed before their last reader.
+#include <inttypes.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+typedef struct {
+    const wf_plan *plan;
+    const wf_plan_options *options;
+    bool *is_written; // by buffer
+    weft_error *err;
+} checker;
+
+static const char *task_name(const wf_task *task) {
+    return task->node ? task->node->op->name : "copy";
+}
+
+// Lowest and highest element that strides reach.
+static void reach(const wf_view *v, int64_t *lo, int64_t *hi) {
+    *lo = *hi = v->offset;
+    for (int32_t i = 0; i < v->type.ndim; i++) {
+        const int64_t span = v->strides[i] * (v->type.dims[i] - 1);
+        if (v->type.dims[i] == 0) {
+            *hi = *lo - 1;
+            return;
+        }
+        *(span < 0 ? lo : hi) += span;
+    }
+}
+
+static weft_status check_inside(const checker *c, uint32_t task, const wf_view *v) {
+    const wf_buffer *b = &c->plan->buffers[v->buffer];
+    const int64_t elem = (int64_t)c->options->elem_bytes[v->type.dtype];
+    int64_t lo, hi;
+    reach(v, &lo, &hi);
+    if (lo > hi) return WEFT_OK;
+    if (lo < 0 || (hi + 1) * elem > (int64_t)b->size_bytes) {
+        WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
+                  "plan: task %u %s reaches elements %" PRId64 "..%" PRId64
+                  " of buffer %u of %zu bytes",
+                  task, task_name(&c->plan->tasks[task]), lo, hi, v->buffer, b->size_bytes);
+    }
+    return WEFT_OK;
+}
+
+static bool is_arena(const wf_buffer *b) {
+    return b->kind == WF_BUFFER_ARENA || b->kind == WF_BUFFER_INPUT ||
+           b->kind == WF_BUFFER_OUTPUT;
+}
+
+static bool overlaps(const wf_buffer *a, const wf_buffer *b) {
+    return is_arena(a) && is_arena(b) && a->offset_bytes < b->offset_bytes + b->size_bytes &&
+           b->offset_bytes < a->offset_bytes + a->size_bytes;
+}
+
+// Writing a buffer takes the bytes away from all that overlap it.
+static weft_status write_buffer(checker *c, uint32_t task, uint32_t buffer) {
+    const wf_buffer *b = &c->plan->buffers[buffer];
+    if (is_arena(b) && b->offset_bytes + b->size_bytes > c->plan->arena_bytes) {
+        WEFT_FAIL(c->err, WEFT_ERR_INTERNAL, "plan: buffer %u ends outside the arena", buffer);
+    }
+    if (b->kind == WF_BUFFER_CONSTANT || b->kind == WF_BUFFER_INPUT) {
+        WEFT_FAIL(c->err, WEFT_ERR_INTERNAL, "plan: task %u %s writes a constant or an input", task,
+                  task_name(&c->plan->tasks[task]));
+    }
+    for (uint32_t i = 0; i < c->plan->n_buffers; i++) {
+        const wf_buffer *other = &c->plan->buffers[i];
+        if (i == buffer || !overlaps(b, other)) continue;
+        if (other->kind == WF_BUFFER_INPUT || (other->kind == WF_BUFFER_OUTPUT && c->is_written[i])) {
+            WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
+                      "plan: task %u %s writes buffer %u over buffer %u, which the host reads", task,
+                      task_name(&c->plan->tasks[task]), buffer, i);
+        }
+        c->is_written[i] = false;
+    }
+    c->is_written[buffer] = true;
+    return WEFT_OK;
+}
+
+// Outputs must not touch what the task reads, but for a MAP kernel's in-place result.
+static weft_status check_aliasing(const checker *c, uint32_t task_idx) {
+    const wf_task *task = &c->plan->tasks[task_idx];
+    for (size_t o = 0; o < task->n_outputs; o++) {
+        const wf_buffer *out = &c->plan->buffers[task->outputs[o].buffer];
+        for (size_t i = 0; i < task->n_inputs; i++) {
+            const wf_buffer *in = &c->plan->buffers[task->inputs[i].buffer];
+            const bool is_same = task->inputs[i].buffer == task->outputs[o].buffer;
+            if (!is_same && !overlaps(out, in)) continue;
+            const bool is_alike =
+                task->kernel && task->kernel->kind == WF_KERNEL_MAP &&
+                (is_same || out->offset_bytes == in->offset_bytes) &&
+                !memcmp(&task->kernel->inputs[i], &task->kernel->outputs[o], sizeof(wf_access));
+            // A gated copy into a variable may be from the variable itself, unfused.
+            if (!is_alike && !(task->is_gated && !c->options->fuse)) {
+                WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
+                          "plan: task %u %s writes buffer %u while it reads buffer %u", task_idx,
+                          task_name(task), task->outputs[o].buffer, task->inputs[i].buffer);
+            }
+        }
+    }
+    return WEFT_OK;
+}
+
+static weft_status check_task(checker *c, uint32_t task_idx) {
+    const wf_task *task = &c->plan->tasks[task_idx];
+    for (size_t i = 0; i < task->n_inputs; i++) {
+        const uint32_t buffer = task->inputs[i].buffer;
+        WEFT_TRY(check_inside(c, task_idx, &task->inputs[i]));
+        if (!c->is_written[buffer]) {
+            WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
+                      "plan: task %u %s reads buffer %u, which holds nothing or was overwritten",
+                      task_idx, task_name(task), buffer);
+        }
+    }
+    WEFT_TRY(check_aliasing(c, task_idx));
+    if (task->workspace != WF_NO_INDEX) {
+        WEFT_TRY(write_buffer(c, task_idx, task->workspace));
+        for (size_t i = 0; i < task->n_inputs; i++) {
+            if (!c->is_written[task->inputs[i].buffer]) {
+                WEFT_FAIL(c->err, WEFT_ERR_INTERNAL, "plan: task %u %s has a workspace over an operand",
+                          task_idx, task_name(task));
+            }
+        }
+    }
+    for (size_t i = 0; i < task->n_outputs; i++) {
+        WEFT_TRY(check_inside(c, task_idx, &task->outputs[i]));
+        WEFT_TRY(write_buffer(c, task_idx, task->outputs[i].buffer));
+    }
+    if (task->is_gated) return WEFT_OK;
+    for (size_t i = 0; i < task->n_outputs; i++) {
+        if (c->plan->buffers[task->outputs[i].buffer].kind == WF_BUFFER_VARIABLE) {
+            WEFT_FAIL(c->err, WEFT_ERR_INTERNAL, "plan: task %u %s writes a variable ungated",
+                      task_idx, task_name(task));
+        }
+    }
+    return WEFT_OK;
+}
+
+// Gated tasks change variables, so a task that is not gated may not come after one: it would read
+// new weights, and a bad index it finds would come too late.
+static weft_status check_gates(const checker *c) {
+    bool seen_gate = false;
+    for (uint32_t t = 0; t < c->plan->n_tasks; t++) {
+        const wf_task *task = &c->plan->tasks[t];
+        seen_gate |= task->is_gated;
+        if (!seen_gate || task->is_gated) continue;
+        for (size_t i = 0; i < task->n_inputs; i++) {
+            if (c->plan->buffers[task->inputs[i].buffer].kind != WF_BUFFER_VARIABLE) continue;
+            for (uint32_t k = 0; k < t; k++) {
+                const wf_task *earlier = &c->plan->tasks[k];
+                for (size_t o = 0; earlier->is_gated && o < earlier->n_outputs; o++) {
+                    if (earlier->outputs[o].buffer == task->inputs[i].buffer) {
+                        WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
+                                  "plan: task %u %s reads a variable that task %u has changed", t,
+                                  task_name(task), k);
+                    }
+                }
+            }
+        }
+        if (task->kind == WF_TASK_GUARD || task->kind == WF_TASK_INDEX) {
+            WEFT_FAIL(c->err, WEFT_ERR_INTERNAL, "plan: task %u %s comes behind a gated task", t,
+                      task_name(task));
+        }
+    }
+    return WEFT_OK;
+}
+
+weft_status wf_plan_check(const wf_plan *plan, const wf_plan_options *options, weft_error *err) {
+    checker c = {plan, options, NULL, err};
+    const wf_allocator *a = &plan->graph->context->allocator;
+    WEFT_TRY(wf_alloc(a, plan->n_buffers, sizeof *c.is_written, &c.is_written, err));
+    for (size_t i = 0; i < plan->n_buffers; i++) {
+        const wf_buffer_kind kind = plan->buffers[i].kind;
+        c.is_written[i] = kind == WF_BUFFER_INPUT || kind == WF_BUFFER_CONSTANT ||
+                          kind == WF_BUFFER_VARIABLE;
+    }
+    weft_status status = WEFT_OK;
+    for (uint32_t t = 0; t < plan->n_tasks && status == WEFT_OK; t++) status = check_task(&c, t);
+    for (size_t i = 0; i < plan->n_outputs && status == WEFT_OK; i++) {
+        if (!c.is_written[plan->outputs[i].view.buffer]) {
+            status = wf_error_set(err, WEFT_ERR_INTERNAL, "plan: output %s was overwritten",
+                                  plan->outputs[i].name);
+        }
+    }
+    if (status == WEFT_OK) status = check_gates(&c);
+    wf_free(a, c.is_written);
+    return status;
+}

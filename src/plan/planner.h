@@ -1,0 +1,100 @@
+// Working state of the planner, shared by its files only.
+//
+//   plan.c      the order of the steps below, and the unfused plan that `ref` runs
+//   group.c     which nodes share a task
+//   locate.c    where a value lives: buffer, strides, layout; copies where a view is impossible
+//   lower.c     groups -> tasks with kernels
+//   memory.c    lifetimes, in-place, offsets in the arena
+//   plan_check.c  the independent checker
+#ifndef WF_PLAN_PLANNER_H
+#define WF_PLAN_PLANNER_H
+
+#include "plan/plan.h"
+
+typedef struct wf_group {
+    wf_task_kind kind;
+    bool is_update; // computes new values of variables only: runs last, gated by the status word
+    bool is_gone;   // merged into another
+    bool has_reduce;
+    int32_t ndim; // the iteration space of MAP, ROW, COLUMN
+    int64_t dims[WEFT_MAX_DIM];
+    bool is_inner[WEFT_MAX_DIM];
+    uint32_t *nodes; // ascending
+    size_t n_nodes, nodes_capacity;
+} wf_group;
+
+// Where a value's elements are.
+typedef struct wf_location {
+    bool is_known;
+    uint32_t buffer;
+    wf_strided at;
+} wf_location;
+
+typedef struct wf_planner {
+    weft_context *ctx;
+    const wf_allocator *allocator;
+    const weft_graph *g;
+    const wf_plan_options *options;
+    wf_plan *plan;
+    weft_error *err;
+
+    uint32_t *use_start; // consumers of value v: uses[use_start[v] .. use_start[v + 1])
+    uint32_t *uses;      // node indices, ascending
+    bool *is_output;     // by value: a named output
+    bool *is_update;     // by node
+    uint32_t *group_of;  // by node; WF_NO_INDEX: none (sources, views, assigns)
+    wf_group *groups;
+    size_t n_groups, groups_capacity;
+    uint32_t *stamps; // by node: visited marks of the cycle search
+    uint32_t stamp;
+    uint32_t *stack;
+    size_t stack_capacity;
+
+    wf_location *locations; // by value
+    bool *is_channels_last; // by value: layout of its buffer
+    uint32_t *assigned_by;  // by value: the assign node whose value it is; WF_NO_INDEX: none
+    size_t tasks_capacity;
+    size_t bindings_capacity[3];
+} wf_planner;
+
+static inline const weft_type *wf_planner_type(const wf_planner *p, wf_id id) {
+    return wf_graph_type(p->g, id);
+}
+
+weft_status wf_plan_group(wf_planner *p);
+
+// ---- locate.c
+weft_status wf_plan_add_buffer(wf_planner *p, wf_buffer_kind kind, size_t size_bytes,
+                               uint32_t *out_buffer);
+size_t wf_plan_type_bytes(const wf_planner *p, const weft_type *t);
+// Strides of a dense value: row-major, or channels last (axis 1 fastest).
+void wf_dense_strides(const weft_type *t, bool is_channels_last, int64_t strides[WEFT_MAX_DIM]);
+// A new arena buffer for a value in its layout.
+weft_status wf_plan_place_value(wf_planner *p, wf_id id, wf_buffer_kind kind);
+// Where a value is; adds copy tasks for views that strides cannot say.
+weft_status wf_plan_locate(wf_planner *p, wf_id id, wf_location *out);
+typedef enum wf_density { WF_DENSE_ROW_MAJOR, WF_DENSE_CHANNELS_LAST } wf_density;
+// The same, copied first unless it is dense in that layout.
+weft_status wf_plan_locate_dense(wf_planner *p, wf_id id, wf_density density, wf_location *out);
+// The scalar behind broadcasts and reshapes, if the value is one: its bits.
+bool wf_plan_scalar_bits(const wf_planner *p, wf_id id, uint64_t *out_bits);
+
+typedef enum wf_binding_kind { WF_BIND_INPUT, WF_BIND_OUTPUT, WF_BIND_VARIABLE } wf_binding_kind;
+weft_status wf_plan_add_binding(wf_planner *p, wf_binding_kind kind, const char *name,
+                                wf_view view);
+
+// ---- lower.c
+weft_status wf_plan_lower_groups(wf_planner *p);
+weft_status wf_plan_add_task(wf_planner *p, wf_task **out_task);
+// A MAP task that copies from one location to another of the same dims.
+weft_status wf_plan_add_copy(wf_planner *p, weft_dtype dtype, const wf_location *src,
+                             const wf_location *dst, bool is_gated, uint32_t node_idx);
+wf_view wf_plan_view(const wf_location *l, weft_dtype dtype);
+
+// ---- memory.c
+weft_status wf_plan_memory(wf_planner *p);
+
+// Memory of the plan; records WEFT_ERR_MEMORY.
+weft_status wf_plan_take(wf_planner *p, size_t count, size_t size_bytes, void *out_ptr);
+
+#endif

@@ -1,0 +1,151 @@
+// Finding the first op that went wrong: the step is repeated on the host, node by node through ref,
+// with the same inputs and variables (a bad step has changed none), and each result is looked at.
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "op/op.h"
+#include "run/run_internal.h"
+
+typedef struct {
+    weft_program *program;
+    const weft_graph *g;
+    const wf_allocator *a;
+    void **data;       // by value; NULL: not computed, or no longer needed
+    uint32_t *n_uses;  // by value: readers still to come
+    weft_error *err;
+} replay;
+
+static size_t value_bytes(const weft_type *t) {
+    return (size_t)wf_type_count(t) * weft_dtype_size(t->dtype);
+}
+
+// An input or variable from the device, a constant from the graph.
+static weft_status fetch_source(replay *r, const wf_node *node, void *data) {
+    weft_program *p = r->program;
+    const weft_type *t = wf_graph_type(r->g, node->first_output);
+    const wf_plan *plan = p->plan;
+    const char *name = node->op->attrs[0].kind == WF_ATTR_TEXT ? node->attrs[0].u.text : NULL;
+    if (!name) {
+        const wf_attr *last = &node->attrs[node->op->n_attrs - 1];
+        if (last->n) memcpy(data, last->u.data, last->n);
+        return WEFT_OK;
+    }
+    if (wf_state_find(p->state, name)) {
+        return weft_state_read(p->state, name, data, value_bytes(t), r->err);
+    }
+    for (size_t i = 0; i < plan->n_inputs; i++) {
+        if (strcmp(plan->inputs[i].name, name) != 0) continue;
+        return wf_device_get(p->state->device, p->memory.arena,
+                             plan->buffers[plan->inputs[i].view.buffer].offset_bytes, t->dtype,
+                             (size_t)wf_type_count(t), data, r->err);
+    }
+    WEFT_FAIL(r->err, WEFT_ERR_INTERNAL, "blame: source %s is not bound", name);
+}
+
+// Index of the first NaN or infinity, or -1.
+static int64_t find_nonfinite(const wf_tensor *t) {
+    if (t->type.dtype != WEFT_F32) return -1;
+    const float *x = t->data;
+    for (int64_t i = 0, n = wf_type_count(&t->type); i < n; i++) {
+        if (!isfinite(x[i])) return i;
+    }
+    return -1;
+}
+
+static weft_status report(replay *r, const wf_node *node, weft_status code, const char *what,
+                          int64_t elem) {
+    char type[WF_TYPE_TEXT], place[300] = "";
+    if (node->place.file) {
+        snprintf(place, sizeof place, " (%s:%d)", node->place.file, node->place.line);
+    }
+    return wf_error_set(r->err, code, "%s%s%s%s: %s at element %" PRId64 " of %s", node->scope,
+                        *node->scope ? "/" : "", node->op->name, place, what, elem,
+                        wf_type_text(wf_graph_type(r->g, node->first_output), type));
+}
+
+static weft_status replay_node(replay *r, uint32_t idx) {
+    const wf_node *node = &r->g->nodes[idx];
+    wf_tensor in[256], out[WF_OP_MAX_OUTPUTS];
+    weft_type in_types[256], out_types[WF_OP_MAX_OUTPUTS];
+    bool inputs_finite = true;
+    if (node->n_inputs > WF_COUNT_OF(in)) {
+        WEFT_FAIL(r->err, WEFT_ERR_UNSUPPORTED, "blame: %s has %u operands", node->op->name,
+                  node->n_inputs);
+    }
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        in_types[i] = *wf_graph_type(r->g, node->inputs[i]);
+        in[i] = (wf_tensor){in_types[i], r->data[node->inputs[i]], false};
+        inputs_finite &= find_nonfinite(&in[i]) < 0;
+    }
+    for (uint32_t i = 0; i < node->n_outputs; i++) {
+        const wf_id id = node->first_output + i;
+        out_types[i] = *wf_graph_type(r->g, id);
+        WEFT_TRY(wf_alloc(r->a, value_bytes(&out_types[i]), 1, &r->data[id], r->err));
+        out[i] = (wf_tensor){out_types[i], r->data[id], false};
+    }
+    if (node->op->flags & WF_OP_SOURCE) {
+        if (!node->op->eval) return fetch_source(r, node, out[0].data);
+        if (node->op->n_attrs && node->op->attrs[node->op->n_attrs - 1].kind == WF_ATTR_DATA) {
+            return fetch_source(r, node, out[0].data);
+        }
+    }
+    const wf_node_info info = {node->op,        node->n_inputs, in_types,
+                               node->n_outputs, out_types,      node->attrs};
+    wf_eval q = {&info, in, out, false, 0, *r->a};
+    WEFT_TRY(node->op->eval(&q, r->err));
+    if (q.is_bad && inputs_finite) {
+        return report(r, node, WEFT_ERR_INDEX, "an index is out of range", q.bad_elem);
+    }
+    for (uint32_t i = 0; i < node->n_outputs && inputs_finite; i++) {
+        const int64_t elem = find_nonfinite(&out[i]);
+        if (elem >= 0) {
+            const char *what = isnan(((const float *)out[i].data)[elem]) ? "NaN" : "infinity";
+            return report(r, node, WEFT_ERR_NONFINITE, what, elem);
+        }
+    }
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        const wf_id id = node->inputs[i];
+        if (--r->n_uses[id] == 0) {
+            wf_free(r->a, r->data[id]);
+            r->data[id] = NULL;
+        }
+    }
+    return WEFT_OK;
+}
+
+// A source that is not finite to begin with: named before any op is.
+static weft_status check_source(replay *r, const wf_node *node) {
+    if (!(node->op->flags & WF_OP_SOURCE) || node->op->attrs[0].kind != WF_ATTR_TEXT) {
+        return WEFT_OK;
+    }
+    const wf_id id = node->first_output;
+    const wf_tensor t = {*wf_graph_type(r->g, id), r->data[id], false};
+    const int64_t elem = find_nonfinite(&t);
+    char type[WF_TYPE_TEXT];
+    if (elem < 0) return WEFT_OK;
+    WEFT_FAIL(r->err, WEFT_ERR_NONFINITE, "%s %s holds %s at element %" PRId64 " of %s",
+              node->op->name, node->attrs[0].u.text,
+              isnan(((const float *)t.data)[elem]) ? "NaN" : "infinity", elem,
+              wf_type_text(&t.type, type));
+}
+
+weft_status weft_program_blame(weft_program *p, weft_error *err) {
+    WEFT_REQUIRE(err, p, "program: blame without program");
+    const weft_graph *g = p->plan->graph;
+    replay r = {.program = p, .g = g, .a = &g->context->allocator, .err = err};
+    weft_status status = wf_alloc(r.a, g->n_values, sizeof *r.data, &r.data, err);
+    if (status == WEFT_OK) status = wf_alloc(r.a, g->n_values, sizeof *r.n_uses, &r.n_uses, err);
+    for (size_t n = 0; n < g->n_nodes && status == WEFT_OK; n++) {
+        for (uint32_t i = 0; i < g->nodes[n].n_inputs; i++) r.n_uses[g->nodes[n].inputs[i]]++;
+    }
+    for (uint32_t n = 0; n < g->n_nodes && status == WEFT_OK; n++) {
+        status = replay_node(&r, n);
+        if (status == WEFT_OK) status = check_source(&r, &g->nodes[n]);
+    }
+    for (size_t v = 0; r.data && v < g->n_values; v++) wf_free(r.a, r.data[v]);
+    wf_free(r.a, r.data);
+    wf_free(r.a, r.n_uses);
+    return status;
+}

@@ -1,0 +1,47 @@
+// A state and a program inside. Stage: PROGRAM -> RUN.
+#ifndef WF_RUN_RUN_INTERNAL_H
+#define WF_RUN_RUN_INTERNAL_H
+
+#include "device/device.h"
+#include "weft/run.h"
+
+typedef struct wf_variable {
+    char *name;
+    weft_type type;
+    wf_device_buffer *buffer;
+} wf_variable;
+
+struct weft_state {
+    weft_device *device;
+    wf_variable *variables;
+    size_t n_variables, capacity;
+    size_t variable_bytes;
+};
+
+struct weft_program {
+    weft_state *state;
+    wf_plan *plan;
+    wf_program_memory memory;
+    wf_device_program *program;
+};
+
+// The variable of that name; NULL when there is none.
+wf_variable *wf_state_find(const weft_state *state, const char *name);
+// A new variable, zeroed.
+weft_status wf_state_add(weft_state *state, const char *name, const weft_type *type,
+                         wf_variable **out, weft_error *err);
+
+// Host elements of type <-> the bytes that the device stores: the same, but for ref's truth mode.
+weft_status wf_device_put(weft_device *dev, wf_device_buffer *dst, size_t offset_bytes,
+                          weft_dtype dtype, size_t count, const void *data, weft_error *err);
+weft_status wf_device_get(weft_device *dev, wf_device_buffer *src, size_t offset_bytes,
+                          weft_dtype dtype, size_t count, void *data, weft_error *err);
+
+// The planner's options for a device.
+wf_plan_options wf_device_plan_options(weft_device *dev);
+
+// Makes a program out of a plan, which it takes; every variable of the plan is in the state.
+weft_status wf_program_create(weft_state *state, wf_plan *take_plan, weft_program **out,
+                              weft_error *err);
+
+#endif
