@@ -34,10 +34,7 @@ static void refuses_halves(void **state)
 }
 
 const struct CMUnitTest wf_tests_abs[] = {
-    OP_TEST(drops_signs),
-    OP_TEST(keeps_the_least_integer),
-    OP_TEST(keeps_unsigned),
-    OP_TEST(has_its_gradient),
-    OP_TEST(refuses_halves),
+    OP_TEST(drops_signs),      OP_TEST(keeps_the_least_integer), OP_TEST(keeps_unsigned),
+    OP_TEST(has_its_gradient), OP_TEST(refuses_halves),
 };
 const unsigned long wf_n_tests_abs = WF_N_TESTS(wf_tests_abs);

@@ -46,11 +46,8 @@ static void refuses_bool(void **state)
 }
 
 const struct CMUnitTest wf_tests_div[] = {
-    OP_TEST(divides),
-    OP_TEST(divides_integers_toward_zero),
-    OP_TEST(divides_bytes),
-    OP_TEST(divides_unsigned),
-    OP_TEST(has_its_gradient),
-    OP_TEST(refuses_bool),
+    OP_TEST(divides),          OP_TEST(divides_integers_toward_zero),
+    OP_TEST(divides_bytes),    OP_TEST(divides_unsigned),
+    OP_TEST(has_its_gradient), OP_TEST(refuses_bool),
 };
 const unsigned long wf_n_tests_div = WF_N_TESTS(wf_tests_div);

@@ -17,7 +17,8 @@ static void holds_for_integers(void **state)
 
 static void refuses_halves(void **state)
 {
-    op_unary_refuses(*state, weft_is_finite, WEFT_BF16, "is_finite: a is bf16[2], expected f32 i8 u8 i32 i64 bool");
+    op_unary_refuses(*state, weft_is_finite, WEFT_BF16,
+                     "is_finite: a is bf16[2], expected f32 i8 u8 i32 i64 bool");
 }
 
 const struct CMUnitTest wf_tests_is_finite[] = {

@@ -19,7 +19,8 @@ static void compares_integers(void **state)
 
 static void refuses_halves(void **state)
 {
-    op_binary_refuses(*state, weft_less, WEFT_F16, "less: a is f16[2], expected f32 i8 u8 i32 i64 bool");
+    op_binary_refuses(*state, weft_less, WEFT_F16,
+                      "less: a is f16[2], expected f32 i8 u8 i32 i64 bool");
 }
 
 const struct CMUnitTest wf_tests_less[] = {

@@ -41,10 +41,8 @@ static void refuses_bool(void **state)
 }
 
 const struct CMUnitTest wf_tests_max[] = {
-    OP_TEST(takes_the_greater),
-    OP_TEST(takes_the_greater_integer),
-    OP_TEST(has_its_gradient),
-    OP_TEST(gives_ties_to_a),
+    OP_TEST(takes_the_greater), OP_TEST(takes_the_greater_integer),
+    OP_TEST(has_its_gradient),  OP_TEST(gives_ties_to_a),
     OP_TEST(refuses_bool),
 };
 const unsigned long wf_n_tests_max = WF_N_TESTS(wf_tests_max);

@@ -34,10 +34,7 @@ static void refuses_halves(void **state)
 }
 
 const struct CMUnitTest wf_tests_neg[] = {
-    OP_TEST(turns_signs),
-    OP_TEST(wraps_integers),
-    OP_TEST(wraps_unsigned),
-    OP_TEST(has_its_gradient),
-    OP_TEST(refuses_halves),
+    OP_TEST(turns_signs),      OP_TEST(wraps_integers), OP_TEST(wraps_unsigned),
+    OP_TEST(has_its_gradient), OP_TEST(refuses_halves),
 };
 const unsigned long wf_n_tests_neg = WF_N_TESTS(wf_tests_neg);

@@ -17,7 +17,8 @@
 #include "wf_test.h"
 
 #define OP_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define OP_DIMS(...) (const int64_t[]){__VA_ARGS__}, (int32_t)OP_COUNT(((const int64_t[]){__VA_ARGS__}))
+#define OP_DIMS(...)                                                                               \
+    (const int64_t[]){__VA_ARGS__}, (int32_t)OP_COUNT(((const int64_t[]){__VA_ARGS__}))
 #define OP_AXES(...) (const int32_t[]){__VA_ARGS__}, OP_COUNT(((const int32_t[]){__VA_ARGS__}))
 
 WF_UNUSED static int op_setup(void **state)
@@ -112,7 +113,8 @@ static void op_values_free(op_values *v)
 }
 
 // ---- building
-WF_UNUSED static weft_val op_f32(weft_graph *g, const int64_t *dims, int32_t ndim, const float *data)
+WF_UNUSED static weft_val op_f32(weft_graph *g, const int64_t *dims, int32_t ndim,
+                                 const float *data)
 {
     return weft_constant(g, WEFT_F32, dims, ndim, data);
 }
@@ -301,8 +303,8 @@ WF_UNUSED static void op_unary_gradient(weft_graph *g, op_unary op, const float 
 }
 
 // By both operands, with b broadcast along rows: a [n/2,2], b [2].
-WF_UNUSED static void op_binary_gradient(weft_graph *g, op_binary op, const float *a, const float *b,
-                                         size_t n)
+WF_UNUSED static void op_binary_gradient(weft_graph *g, op_binary op, const float *a,
+                                         const float *b, size_t n)
 {
     const int64_t dims[] = {(int64_t)n / 2, 2};
     const weft_val x = op_f32(g, dims, 2, a), y = op_f32(g, dims + 1, 1, b);
