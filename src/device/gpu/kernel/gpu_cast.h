@@ -1,0 +1,40 @@
+// Casts of rendered kernels, named wf_cast_<from>_<to>: those in which a float takes part.
+// Narrowing rounds to nearest even, to integers truncates and saturates, NaN -> 0 (doc/arithmetic.md).
+#ifndef WF_GPU_CAST_H
+#define WF_GPU_CAST_H
+
+#include "gpu_dialect.h"
+
+WF_FN wf_u16 wf_cast_f32_f16(wf_f32 x) { return wf_f32_to_f16(x); }
+WF_FN wf_u16 wf_cast_f32_bf16(wf_f32 x) { return wf_f32_to_bf16(x); }
+WF_FN wf_i8 wf_cast_f32_i8(wf_f32 x) { return wf_f32_to_i8(x); }
+WF_FN wf_u8 wf_cast_f32_u8(wf_f32 x) { return wf_f32_to_u8(x); }
+WF_FN wf_i32 wf_cast_f32_i32(wf_f32 x) { return wf_f32_to_i32(x); }
+WF_FN wf_i64 wf_cast_f32_i64(wf_f32 x) { return wf_f32_to_i64(x); }
+WF_FN wf_u8 wf_cast_f32_bool(wf_f32 x) { return (wf_u8)(x != 0.0f); }
+WF_FN wf_f32 wf_cast_i8_f32(wf_i8 x) { return (wf_f32)x; }
+WF_FN wf_f32 wf_cast_u8_f32(wf_u8 x) { return (wf_f32)x; }
+WF_FN wf_f32 wf_cast_bool_f32(wf_u8 x) { return (wf_f32)x; }
+WF_FN wf_f32 wf_cast_i32_f32(wf_i32 x) { return (wf_f32)x; }
+WF_FN wf_f32 wf_cast_i64_f32(wf_i64 x) { return wf_i64_to_f32(x); }
+
+// Half types are widened, which is exact, and then cast as f32; and the other way round: integers
+// beyond f32's 24 bits round once here and once more there, as the op's definition does.
+#define WF_CASTS_OF_HALF(h)                                                                        \
+    WF_FN wf_f32 wf_cast_##h##_f32(wf_u16 x) { return wf_##h##_to_f32(x); }                        \
+    WF_FN wf_i8 wf_cast_##h##_i8(wf_u16 x) { return wf_f32_to_i8(wf_##h##_to_f32(x)); }            \
+    WF_FN wf_u8 wf_cast_##h##_u8(wf_u16 x) { return wf_f32_to_u8(wf_##h##_to_f32(x)); }            \
+    WF_FN wf_i32 wf_cast_##h##_i32(wf_u16 x) { return wf_f32_to_i32(wf_##h##_to_f32(x)); }         \
+    WF_FN wf_i64 wf_cast_##h##_i64(wf_u16 x) { return wf_f32_to_i64(wf_##h##_to_f32(x)); }         \
+    WF_FN wf_u8 wf_cast_##h##_bool(wf_u16 x) { return (wf_u8)(wf_##h##_to_f32(x) != 0.0f); }       \
+    WF_FN wf_u16 wf_cast_i8_##h(wf_i8 x) { return wf_f32_to_##h((wf_f32)x); }                      \
+    WF_FN wf_u16 wf_cast_u8_##h(wf_u8 x) { return wf_f32_to_##h((wf_f32)x); }                      \
+    WF_FN wf_u16 wf_cast_bool_##h(wf_u8 x) { return wf_f32_to_##h((wf_f32)x); }                    \
+    WF_FN wf_u16 wf_cast_i32_##h(wf_i32 x) { return wf_f32_to_##h((wf_f32)x); }                    \
+    WF_FN wf_u16 wf_cast_i64_##h(wf_i64 x) { return wf_f32_to_##h(wf_i64_to_f32(x)); }
+WF_CASTS_OF_HALF(f16)
+WF_CASTS_OF_HALF(bf16)
+WF_FN wf_u16 wf_cast_f16_bf16(wf_u16 x) { return wf_f32_to_bf16(wf_f16_to_f32(x)); }
+WF_FN wf_u16 wf_cast_bf16_f16(wf_u16 x) { return wf_f32_to_f16(wf_bf16_to_f32(x)); }
+
+#endif
