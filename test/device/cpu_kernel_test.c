@@ -1,0 +1,163 @@
+// Fused kernels on the cpu device: random MAP, ROW and COLUMN kernels over strided operands, on every
+// instruction set that the machine has, against the values by definition (kernel_case.c), bit for bit.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cpu/cpu_isa.h"
+#include "device/device.h"
+#include "kernel_case.h"
+#include "wf_test.h"
+
+extern const wf_driver wf_driver_cpu;
+
+static weft_device *open_cpu(weft_context *ctx, const char *isa, uint32_t n_threads)
+{
+    weft_device_options options = WEFT_DEVICE_OPTIONS_INIT;
+    weft_device *dev;
+    weft_error err = {0};
+    options.isa = isa;
+    options.n_threads = n_threads;
+    if (wf_driver_cpu.open(ctx, "", &options, &dev, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
+    return dev;
+}
+
+static bool is_same(const uint8_t *a, const uint8_t *b, weft_dtype dtype)
+{
+    if (memcmp(a, b, weft_dtype_size(dtype)) == 0)
+        return true;
+    float x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return dtype == WEFT_F32 && x != x && y != y;
+}
+
+// A plan of one task over one arena; every operand has its own buffer there.
+typedef struct one_task {
+    wf_task task;
+    wf_buffer buffers[CASE_MAX_OPERANDS + 1];
+    wf_view views[CASE_MAX_OPERANDS];
+    wf_plan plan;
+} one_task;
+
+static void make_plan(weft_device *dev, kernel_case *c, one_task *t)
+{
+    static const wf_task_kind kinds[] = {WF_TASK_MAP, WF_TASK_ROW, WF_TASK_COLUMN};
+    const size_t n = c->kernel.n_inputs + c->kernel.n_outputs;
+    memset(t, 0, sizeof *t);
+    t->task = (wf_task){.kind = kinds[c->kernel.kind],
+                        .kernel = &c->kernel,
+                        .n_inputs = c->kernel.n_inputs,
+                        .inputs = t->views,
+                        .n_outputs = c->kernel.n_outputs,
+                        .outputs = t->views + c->kernel.n_inputs,
+                        .workspace = WF_NO_INDEX};
+    size_t arena = 0;
+    for (size_t i = 0; i <= n; i++) {
+        wf_buffer *buffer = &t->buffers[i];
+        buffer->kind = WF_BUFFER_ARENA;
+        buffer->alias_of = WF_NO_INDEX;
+        buffer->offset_bytes = arena;
+        buffer->size_bytes =
+            i < n ? (size_t)c->counts[i] * 4 : wf_driver_cpu.task_workspace(dev, &t->task);
+        if (i < n) {
+            t->views[i].buffer = (uint32_t)i;
+            t->views[i].offset = c->accesses[i].offset;
+            t->views[i].type.dtype = c->accesses[i].dtype;
+        }
+        arena += wf_round_up(buffer->size_bytes, WF_BUFFER_ALIGN);
+    }
+    if (t->buffers[n].size_bytes)
+        t->task.workspace = (uint32_t)n;
+    t->plan = (wf_plan){.n_tasks = 1,
+                        .tasks = &t->task,
+                        .n_buffers = n + 1,
+                        .buffers = t->buffers,
+                        .arena_bytes = arena};
+}
+
+static void compare(weft_device *dev, const kernel_case *c, const one_task *t, const uint8_t *got,
+                    uint64_t seed)
+{
+    for (size_t i = 0; i < c->kernel.n_inputs + c->kernel.n_outputs; i++) {
+        for (int64_t j = 0; j < c->counts[i]; j++) {
+            const uint8_t *have = got + t->buffers[i].offset_bytes + j * 4;
+            const uint8_t *expected = c->data[i] + j * 4;
+            if (is_same(have, expected, c->accesses[i].dtype))
+                continue;
+            uint32_t x, y;
+            memcpy(&x, have, 4);
+            memcpy(&y, expected, 4);
+            char *text = NULL;
+            (void)wf_kernel_print(dev->context, &c->kernel, &text, NULL);
+            fail_msg("isa %s, seed %llu: operand %zu element %lld is %08x, expected %08x\n%s",
+                     dev->caps.isa, (unsigned long long)seed, i, (long long)j, x, y, text);
+        }
+    }
+}
+
+static void run_case(weft_device *dev, kernel_case *c, uint64_t seed)
+{
+    one_task t;
+    make_plan(dev, c, &t);
+    wf_program_memory memory = {0};
+    wf_device_program *program = NULL;
+    weft_error err = {0};
+    const size_t arena = t.plan.arena_bytes;
+    if (wf_driver_cpu.buffer_create(dev, arena, &memory.arena, &err) != WEFT_OK ||
+        wf_driver_cpu.program_create(dev, &t.plan, &memory, &program, &err) != WEFT_OK) {
+        fail_msg("seed %llu: %s", (unsigned long long)seed, err.message);
+    }
+    uint8_t *got = malloc(arena + 1);
+    assert_non_null(got);
+    // A second run finds the results of the first and must give the same.
+    for (int run = 0; run < 2; run++) {
+        memset(got, 0, arena);
+        for (size_t i = 0; i < c->kernel.n_inputs + c->kernel.n_outputs; i++) {
+            for (int64_t j = 0; j < c->counts[i]; j++) {
+                const uint32_t unset = 0x12345678u;
+                memcpy(got + t.buffers[i].offset_bytes + 4 * j,
+                       i < c->kernel.n_inputs ? (const void *)(c->data[i] + 4 * j) : &unset, 4);
+            }
+        }
+        assert_int_equal(wf_driver_cpu.buffer_write(dev, memory.arena, 0, got, arena, &err),
+                         WEFT_OK);
+        assert_int_equal(wf_driver_cpu.enqueue(dev, program, 0, 1, &err), WEFT_OK);
+        assert_int_equal(wf_driver_cpu.buffer_read(dev, memory.arena, 0, got, arena, &err),
+                         WEFT_OK);
+        compare(dev, c, &t, got, seed);
+    }
+    free(got);
+    wf_driver_cpu.program_destroy(dev, program);
+    wf_driver_cpu.buffer_destroy(dev, memory.arena);
+}
+
+static void random_kernels(void **state)
+{
+    (void)state;
+    weft_context *ctx;
+    weft_device *devs[8];
+    size_t n_devs = 0;
+    assert_int_equal(weft_context_create(NULL, &ctx, NULL), WEFT_OK);
+    for (size_t i = 0; i < wf_cpu_isa_count(); i++) {
+        if (wf_cpu_isa_detect(WF_CPU_ISA_ALL) >> i & 1u)
+            devs[n_devs++] = open_cpu(ctx, wf_cpu_isa_at(i)->name, i % 2 ? 3 : 1);
+    }
+    const uint64_t n = wf_test_is_full() ? 4000 : 300;
+    for (uint64_t seed = 1; seed <= n; seed++) {
+        kernel_case c;
+        kernel_case_make(ctx, seed, &c);
+        for (size_t i = 0; i < n_devs; i++)
+            run_case(devs[i], &c, seed);
+        kernel_case_free(&c);
+    }
+    for (size_t i = 0; i < n_devs; i++) {
+        assert_int_equal(devs[i]->buffer_bytes, 0);
+        wf_driver_cpu.close(devs[i]);
+    }
+    weft_context_destroy(ctx);
+}
+
+const struct CMUnitTest wf_tests_cpu_kernel[] = {cmocka_unit_test(random_kernels)};
+const unsigned long wf_n_tests_cpu_kernel = WF_N_TESTS(wf_tests_cpu_kernel);
