@@ -7,6 +7,7 @@
 
 #include "math/philox.h"
 #include "op/check_case.h"
+#include "op/inst.h"
 #include "op/random_common.h"
 #include "op/source.h"
 
@@ -49,6 +50,18 @@ static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *e
     }
     return wf_infer_dims(form == WF_RANDOM_FORM_BITS ? WEFT_I32 : WEFT_F32,
                          a[WF_RANDOM_ATTR_DIMS].u.ints, a[WF_RANDOM_ATTR_DIMS].n, out, err);
+}
+
+static void lower(const wf_node_info *info, wf_inst *out)
+{
+    static const wf_random_kind kinds_of_form[] = {[WF_RANDOM_FORM_BITS] = WF_RANDOM_BITS,
+                                                   [WF_RANDOM_FORM_UNIFORM] = WF_RANDOM_UNIFORM,
+                                                   [WF_RANDOM_FORM_NORMAL] = WF_RANDOM_NORMAL};
+    wf_random_form form = WF_RANDOM_FORM_BITS;
+    (void)wf_random_form_get(info, &form); // infer has checked it
+    out->kind = WF_INST_RANDOM;
+    out->random = kinds_of_form[form];
+    out->stream = (uint32_t)info->attrs[WF_RANDOM_ATTR_STREAM].u.i;
 }
 
 static weft_status eval(wf_eval *q, weft_error *err)
@@ -115,6 +128,7 @@ const wf_op wf_op_random = {
     .attrs = attrs,
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
+    .lower = lower,
     .eval = eval,
     .eval_truth = eval,
     .cost = wf_cost_move,

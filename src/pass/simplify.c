@@ -4,7 +4,7 @@
 
 #include "pass/pass.h"
 
-extern const wf_op wf_op_add, wf_op_broadcast, wf_op_cast, wf_op_constant, wf_op_div, wf_op_fma,
+extern const wf_op wf_op_add, wf_op_assign, wf_op_broadcast, wf_op_cast, wf_op_constant, wf_op_div, wf_op_fma,
     wf_op_mul, wf_op_neg, wf_op_permute, wf_op_reshape, wf_op_stop_gradient, wf_op_sub;
 enum { CONSTANT_DATA = 2 };
 
@@ -85,6 +85,11 @@ static weft_val simplify_arithmetic(wf_rewrite *rw, const wf_node *node, const w
 
 static bool rule(wf_rewrite *rw, uint32_t node_idx) {
     const wf_node *node = &rw->src->nodes[node_idx];
+    if (node->op == &wf_op_assign) { // its result is the value: readers need not wait for the end
+        wf_rewrite_copy(rw, node_idx);
+        rw->map[node->first_output] = rw->map[node->inputs[1]];
+        return true;
+    }
     if (!wf_graph_is_ok(rw->dst) || node->n_inputs == 0 || node->n_inputs > 3 ||
         node->n_outputs != 1 || (node->op->flags & WF_OP_EFFECT)) {
         return false;

@@ -352,9 +352,9 @@ static void mark_updates(wf_planner *p) {
                                  : p->is_update[p->uses[u]];
             }
         }
-        // Only fused kinds are gated; a product for an update is computed as any other value.
-        const bool can_gate = is_map_node(node) || is_reduce_node(node) ||
-                              (node->op->flags & WF_OP_VIEW);
+        // Products and reductions for an update are computed as any other value: a bias gradient
+        // fuses with the backward pass that it sums.
+        const bool can_gate = is_map_node(node) || (node->op->flags & WF_OP_VIEW);
         p->is_update[n] = is_update && n_uses > 0 && can_gate;
     }
 }
