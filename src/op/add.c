@@ -1,7 +1,8 @@
 // z = a + b, elementwise.
 #include "op/elementwise.h"
 
-static void grad(const wf_grad_query *q) {
+static void grad(const wf_grad_query *q)
+{
     q->din[0] = q->dout[0];
     q->din[1] = q->dout[0];
 }

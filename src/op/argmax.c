@@ -51,6 +51,23 @@ static void lower(const wf_node_info *info, wf_inst *out)
     out->reduce = WF_REDUCE_ARGMAX;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    int32_t axes[WEFT_MAX_DIM];
+    (void)wf_reduce_case_axes(p, axes);
+    const weft_val x = wf_reduce_case_input(g, in[0], p);
+    return weft_argmax(g, x, axes[0], p[WF_REDUCE_CASE_KEEP] != 0);
+}
+
+static void cases(struct wf_check_list *list)
+{
+    static const wf_reduce_cases kind = {.build = build_case,
+                                         .ints = WF_DTYPES_INT | WF_DTYPE_BIT(WEFT_BOOL),
+                                         .one_axis = true,
+                                         .no_gradient = true};
+    wf_reduce_add_cases(list, &kind);
+}
+
 const wf_op wf_op_argmax = {
     .name = "argmax",
     .n_inputs = 1,
@@ -63,6 +80,7 @@ const wf_op wf_op_argmax = {
     .lower = lower,
     .eval = eval,
     .cost = wf_cost_reduce,
+    .cases = cases,
 };
 
 weft_val weft_argmax(weft_graph *g, weft_val x, int32_t axis, bool keep_dims)

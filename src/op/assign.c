@@ -9,8 +9,7 @@ static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *e
 {
     char a[WF_TYPE_TEXT], b[WF_TYPE_TEXT];
     if (!wf_type_equal(&info->in[0], &info->in[1])) {
-        WEFT_FAIL(err,
-                  info->in[0].dtype == info->in[1].dtype ? WEFT_ERR_SHAPE : WEFT_ERR_DTYPE,
+        WEFT_FAIL(err, info->in[0].dtype == info->in[1].dtype ? WEFT_ERR_SHAPE : WEFT_ERR_DTYPE,
                   "types differ, variable is %s, value is %s", wf_type_text(&info->in[0], a),
                   wf_type_text(&info->in[1], b));
     }
@@ -45,8 +44,8 @@ weft_val weft_assign(weft_graph *g, weft_val var, weft_val value)
     }
     const wf_node *producer = wf_graph_producer(g, var.id);
     if (producer->op != &wf_op_variable) {
-        wf_graph_fail(g, &wf_op_assign, WEFT_ERR_USAGE, "first operand is made by %s, expected variable",
-                      producer->op->name);
+        wf_graph_fail(g, &wf_op_assign, WEFT_ERR_USAGE,
+                      "first operand is made by %s, expected variable", producer->op->name);
         return WEFT_NONE;
     }
     for (size_t i = 0; i < g->n_nodes; i++) {

@@ -1,4 +1,5 @@
 // y = x stretched to dims by NumPy's rule: axes matched from the right, size 1 repeats.
+#include "op/check_case.h"
 #include "op/source.h"
 
 enum { ATTR_DIMS };
@@ -64,6 +65,38 @@ static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out
     return true;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    return weft_broadcast(g, in[0], p, 3);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const struct {
+        int32_t ndim;
+        int64_t from[3], to[3];
+        weft_dtype dtype;
+    } table[] = {
+        {1, {1}, {2, 3, 33}, WEFT_F32},      {1, {33}, {2, 3, 33}, WEFT_F32},
+        {2, {3, 1}, {4, 3, 31}, WEFT_F32},   {3, {5, 1, 7}, {5, 70, 7}, WEFT_F32},
+        {3, {1, 4, 1}, {9, 4, 5}, WEFT_F32}, {2, {3, 1}, {4, 3, 31}, WEFT_BOOL},
+        {2, {3, 1}, {4, 3, 31}, WEFT_BF16},  {2, {3, 1}, {4, 3, 31}, WEFT_I64},
+        {2, {3, 1}, {4, 3, 0}, WEFT_F32},
+    };
+    for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
+        const weft_type from = wf_type_make(table[i].dtype, table[i].ndim, table[i].from);
+        char a[WF_TYPE_TEXT], b[WF_TYPE_TEXT];
+        wf_check_add(list,
+                     (wf_check_case){.name = wf_check_name(list, "%s to %s", wf_type_text(&from, a),
+                                                           wf_dims_text(table[i].to, 3, b)),
+                                     .build = build_case,
+                                     .params = {table[i].to[0], table[i].to[1], table[i].to[2]},
+                                     .n_inputs = 1,
+                                     .inputs = {{from, WF_CHECK_NORMAL, 0}},
+                                     .no_gradient = table[i].dtype != WEFT_F32});
+    }
+}
+
 const wf_op wf_op_broadcast = {
     .name = "broadcast",
     .n_inputs = 1,
@@ -77,6 +110,7 @@ const wf_op wf_op_broadcast = {
     .view = view,
     .eval = eval,
     .cost = wf_cost_none,
+    .cases = cases,
 };
 
 weft_val weft_broadcast(weft_graph *g, weft_val x, const int64_t *dims, int32_t ndim)

@@ -4,6 +4,7 @@
 
 #include "math/half.h"
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/inst.h"
 #include "op/tensor.h"
 
@@ -63,7 +64,12 @@ static double int_to_float(const wf_tensor *y, int64_t x)
     return y->is_truth || y->type.dtype == WEFT_F64 ? (double)x : (double)(float)x;
 }
 
-// In truth mode floats are not rounded to their dtype, so a cast between floats changes nothing.
+// In truth mode a float is not rounded to its dtype, but what the dtype cannot hold is infinite there too.
+static double cut_to_range(weft_dtype dtype, double x)
+{
+    return isinf(wf_scalar_round(dtype, x)) ? copysign(INFINITY, x) : x;
+}
+
 static weft_status eval(wf_eval *q, weft_error *err)
 {
     (void)err;
@@ -74,7 +80,7 @@ static weft_status eval(wf_eval *q, weft_error *err)
         if (wf_dtype_is_float(from)) {
             const double value = wf_tensor_get_float(x, i);
             if (wf_dtype_is_float(to)) {
-                set_float(y, i, value);
+                set_float(y, i, y->is_truth ? cut_to_range(to, value) : value);
             } else if (to == WEFT_BOOL) {
                 wf_tensor_set_int(y, i, value != 0.0);
             } else {
@@ -98,6 +104,44 @@ static void lower(const wf_node_info *info, wf_inst *out)
     out->kind = WF_INST_CAST;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    const weft_val y = weft_cast(g, in[0], (weft_dtype)p[0]);
+    return p[1] ? weft_cast(g, y, WEFT_F32) : y; // there and back, for the gradient
+}
+
+static void cases(wf_check_list *list)
+{
+    for (int from = 1; from < WEFT_N_DTYPES; from++) {
+        for (int to = 1; to < WEFT_N_DTYPES; to++) {
+            if (from == to) {
+                continue;
+            }
+            wf_check_add(
+                list,
+                (wf_check_case){
+                    .name = wf_check_name(list, "%s to %s", weft_dtype_name((weft_dtype)from),
+                                          weft_dtype_name((weft_dtype)to)),
+                    .build = build_case,
+                    .params = {to, 0},
+                    .n_inputs = 1,
+                    .inputs = {WF_CHECK_INPUT_FILL(WF_CHECK_SPECIAL, 0, (weft_dtype)from, 13, 11)},
+                    .no_gradient = true,
+                    // Truth is not rounded to a half.
+                    .bound = to == WEFT_BF16  ? 0x1p17
+                             : to == WEFT_F16 ? 0x1p14
+                                              : 1.0});
+        }
+    }
+    wf_check_add(list, (wf_check_case){.name = "gradient through f16",
+                                       .build = build_case,
+                                       .params = {WEFT_F16, 1},
+                                       .n_inputs = 1,
+                                       .inputs = {WF_CHECK_INPUT(WEFT_F32, 31)},
+                                       .no_difference = true,
+                                       .bound = 0x1p14});
+}
+
 const wf_op wf_op_cast = {
     .name = "cast",
     .n_inputs = 1,
@@ -110,6 +154,7 @@ const wf_op wf_op_cast = {
     .lower = lower,
     .eval = eval,
     .cost = wf_cost_move,
+    .cases = cases,
 };
 
 weft_val weft_cast(weft_graph *g, weft_val a, weft_dtype dtype)

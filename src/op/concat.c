@@ -1,5 +1,6 @@
 // y = the operands one behind the other along an axis.
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/tensor.h"
 
 enum { ATTR_AXIS };
@@ -70,6 +71,40 @@ static void place(const wf_node_info *info, size_t input, int64_t out_start[WEFT
     }
 }
 
+// p: axis; 1: the second operand is a transposed view.
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    const weft_val xs[] = {in[0], p[1] ? weft_transpose(g, in[1]) : in[1], in[2]};
+    return weft_concat(g, xs, 3, (int32_t)p[0]);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const weft_dtype dtypes[] = {WEFT_F32, WEFT_U8, WEFT_F16, WEFT_I64};
+    for (size_t d = 0; d < WF_COUNT_OF(dtypes); d++) {
+        const weft_dtype t = dtypes[d];
+        wf_check_add(list,
+                     (wf_check_case){.name = wf_check_name(list, "%s rows", weft_dtype_name(t)),
+                                     .build = build_case,
+                                     .params = {0, 0},
+                                     .n_inputs = 3,
+                                     .inputs = {WF_CHECK_INPUT(t, 2, 33), WF_CHECK_INPUT(t, 1, 33),
+                                                WF_CHECK_INPUT(t, 4, 33)},
+                                     .no_gradient = t != WEFT_F32,
+                                     .bound = 1.0});
+        wf_check_add(
+            list,
+            (wf_check_case){.name = wf_check_name(list, "%s columns, turned", weft_dtype_name(t)),
+                            .build = build_case,
+                            .params = {-1, 1},
+                            .n_inputs = 3,
+                            .inputs = {WF_CHECK_INPUT(t, 5, 31), WF_CHECK_INPUT(t, 3, 5),
+                                       WF_CHECK_INPUT(t, 5, 0)},
+                            .no_gradient = t != WEFT_F32,
+                            .bound = 1.0});
+    }
+}
+
 const wf_op wf_op_concat = {
     .name = "concat",
     .n_inputs = 1,
@@ -83,6 +118,7 @@ const wf_op wf_op_concat = {
     .place = place,
     .eval = eval,
     .cost = wf_cost_move,
+    .cases = cases,
 };
 
 weft_val weft_concat(weft_graph *g, const weft_val *xs, size_t n, int32_t axis)

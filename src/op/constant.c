@@ -1,4 +1,5 @@
 // y = a tensor written in the graph. weft_scalar is one of no axes, weft_fill that one broadcast.
+#include "op/check_case.h"
 #include "op/source.h"
 
 enum { ATTR_DTYPE, ATTR_DIMS, ATTR_DATA };
@@ -24,6 +25,37 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+// p: dtype, form. A tensor, or one value in every element.
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    static const float values[] = {1.0f / 3.0f, 1e-8f, 3.402823466e38f, -0.0f, 0x1p-149f};
+    const int64_t dims[] = {5, 7};
+    (void)in;
+    return p[1] ? weft_fill(g, (weft_dtype)p[0], dims, 2,
+                            p[0] == WEFT_F32 ? (double)values[p[1] - 1] : 1.0)
+                : weft_constant(g, WEFT_F32, dims, 1, values);
+}
+
+static void cases(wf_check_list *list)
+{
+    wf_check_add(list, (wf_check_case){.name = "tensor",
+                                       .build = build_case,
+                                       .params = {WEFT_F32, 0},
+                                       .no_gradient = true,
+                                       .bound = 1.0});
+    for (int64_t dtype = 1; dtype < WEFT_N_DTYPES; dtype++) {
+        for (int64_t form = 1; form <= (dtype == WEFT_F32 ? 5 : 1); form++) {
+            wf_check_add(list, (wf_check_case){.name = wf_check_name(
+                                                   list, "fill %s %d",
+                                                   weft_dtype_name((weft_dtype)dtype), (int)form),
+                                               .build = build_case,
+                                               .params = {dtype, form},
+                                               .no_gradient = true,
+                                               .bound = 1.0});
+        }
+    }
+}
+
 const wf_op wf_op_constant = {
     .name = "constant",
     .n_outputs = 1,
@@ -34,6 +66,7 @@ const wf_op wf_op_constant = {
     .infer = infer,
     .eval = eval,
     .cost = wf_cost_none,
+    .cases = cases,
 };
 
 weft_val weft_constant(weft_graph *g, weft_dtype dtype, const int64_t *dims, int32_t ndim,
@@ -52,7 +85,8 @@ weft_val weft_constant(weft_graph *g, weft_dtype dtype, const int64_t *dims, int
     }
     const size_t bytes = (size_t)wf_type_count(&t) * weft_dtype_size(dtype);
     if (!data && bytes > 0) {
-        wf_graph_fail(g, &wf_op_constant, WEFT_ERR_USAGE, "data is NULL, expected %zu bytes", bytes);
+        wf_graph_fail(g, &wf_op_constant, WEFT_ERR_USAGE, "data is NULL, expected %zu bytes",
+                      bytes);
         return WEFT_NONE;
     }
     const wf_attr list[] = {wf_attr_int(dtype), wf_attr_ints(dims, (size_t)ndim),

@@ -10,4 +10,7 @@ static void grad(const wf_grad_query *q)
 }
 
 WF_ELEMENTWISE_N2(div, WF_DIV(a, b),
-                  (T)(b == 0 ? 0 : ((T)-1 < (T)1 && b == (T)-1) ? (T)(0 - (U)a) : a / b), a / b, grad, 0)
+                  (T)(b == 0                         ? 0
+                      : ((T)-1 < (T)1 && b == (T)-1) ? (T)(0 - (U)a)
+                                                     : a / b),
+                  a / b, grad, 0)

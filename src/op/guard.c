@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/tensor.h"
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
@@ -27,6 +28,24 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    (void)p;
+    return weft_guard(g, in[0]);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const int64_t sizes[] = {0, 1, 31, 32, 33, 5000};
+    for (size_t i = 0; i < WF_COUNT_OF(sizes); i++) {
+        wf_check_add(list, (wf_check_case){.name = wf_check_name(list, "%d finite", (int)sizes[i]),
+                                           .build = build_case,
+                                           .n_inputs = 1,
+                                           .inputs = {WF_CHECK_INPUT(WEFT_F32, sizes[i])},
+                                           .no_gradient = true});
+    }
+}
+
 const wf_op wf_op_guard = {
     .name = "guard",
     .n_inputs = 1,
@@ -36,6 +55,7 @@ const wf_op wf_op_guard = {
     .infer = infer,
     .eval = eval,
     .cost = wf_cost_move,
+    .cases = cases,
 };
 
 weft_val weft_guard(weft_graph *g, weft_val x)

@@ -5,14 +5,17 @@
 #include "op/elementwise.h"
 
 // "a", "b", ... as the constructors name their operands; a lone operand of another op is "x".
-static const char *operand_name(const wf_node_info *info, size_t input) {
+static const char *operand_name(const wf_node_info *info, size_t input)
+{
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-    if (info->n_inputs == 1 && !(info->op->flags & WF_OP_ELEMENTWISE)) return "x";
+    if (info->n_inputs == 1 && !(info->op->flags & WF_OP_ELEMENTWISE))
+        return "x";
     return input < WF_COUNT_OF(names) ? names[input] : "operand";
 }
 
 weft_status wf_infer_dtype_error(const wf_node_info *info, size_t input, uint32_t allowed,
-                                 weft_error *err) {
+                                 weft_error *err)
+{
     char type[WF_TYPE_TEXT];
     char list[128] = "";
     for (int d = 1; d < WEFT_N_DTYPES; d++) {
@@ -25,7 +28,8 @@ weft_status wf_infer_dtype_error(const wf_node_info *info, size_t input, uint32_
               wf_type_text(&info->in[input], type), list);
 }
 
-weft_status wf_infer_check_dtypes(const wf_node_info *info, uint32_t allowed, weft_error *err) {
+weft_status wf_infer_check_dtypes(const wf_node_info *info, uint32_t allowed, weft_error *err)
+{
     char a[WF_TYPE_TEXT], b[WF_TYPE_TEXT];
     for (size_t i = 0; i < info->n_inputs; i++) {
         if (!((allowed >> info->in[i].dtype) & 1u)) {
@@ -43,7 +47,8 @@ weft_status wf_infer_check_dtypes(const wf_node_info *info, uint32_t allowed, we
 }
 
 weft_status wf_infer_elementwise(const wf_node_info *info, uint32_t allowed, weft_type *out,
-                                 weft_error *err) {
+                                 weft_error *err)
+{
     char a[WF_TYPE_TEXT], b[WF_TYPE_TEXT];
     WEFT_TRY(wf_infer_check_dtypes(info, allowed, err));
     for (size_t i = 1; i < info->n_inputs; i++) {
@@ -54,12 +59,14 @@ weft_status wf_infer_elementwise(const wf_node_info *info, uint32_t allowed, wef
         }
     }
     out[0] = info->in[0];
-    if (info->op->elementwise && info->op->elementwise->is_compare) out[0].dtype = WEFT_BOOL;
+    if (info->op->elementwise && info->op->elementwise->is_compare)
+        out[0].dtype = WEFT_BOOL;
     return WEFT_OK;
 }
 
 weft_status wf_infer_dims(weft_dtype dtype, const int64_t *dims, size_t ndim, weft_type *out,
-                          weft_error *err) {
+                          weft_error *err)
+{
     if (dtype <= WEFT_DTYPE_NONE || dtype >= WEFT_N_DTYPES) {
         WEFT_FAIL(err, WEFT_ERR_DTYPE, "dtype %d is unknown", (int)dtype);
     }
@@ -85,7 +92,8 @@ weft_status wf_infer_dims(weft_dtype dtype, const int64_t *dims, size_t ndim, we
     return WEFT_OK;
 }
 
-double wf_cost_bytes(const wf_node_info *info) {
+double wf_cost_bytes(const wf_node_info *info)
+{
     double bytes = 0.0;
     for (size_t i = 0; i < info->n_inputs; i++) {
         bytes += (double)wf_type_count(&info->in[i]) * (double)weft_dtype_size(info->in[i].dtype);
@@ -96,18 +104,21 @@ double wf_cost_bytes(const wf_node_info *info) {
     return bytes;
 }
 
-wf_cost wf_cost_elementwise(const wf_node_info *info) {
+wf_cost wf_cost_elementwise(const wf_node_info *info)
+{
     const wf_cost cost = {(double)wf_type_count(&info->out[0]), wf_cost_bytes(info)};
     return cost;
 }
 
-wf_cost wf_cost_none(const wf_node_info *info) {
+wf_cost wf_cost_none(const wf_node_info *info)
+{
     (void)info;
     const wf_cost cost = {0.0, 0.0};
     return cost;
 }
 
-wf_cost wf_cost_move(const wf_node_info *info) {
+wf_cost wf_cost_move(const wf_node_info *info)
+{
     const wf_cost cost = {0.0, wf_cost_bytes(info)};
     return cost;
 }

@@ -1,4 +1,5 @@
 // y[.., i, ..] = i along one axis.
+#include "op/check_case.h"
 #include "op/inst.h"
 #include "op/source.h"
 
@@ -55,6 +56,32 @@ static void lower(const wf_node_info *info, wf_inst *out)
     out->axis = (int32_t)info->attrs[ATTR_AXIS].u.i;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    (void)in;
+    return weft_iota(g, (weft_dtype)p[0], p + 2, 3, (int32_t)p[1]);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const weft_dtype dtypes[] = {WEFT_F32, WEFT_I32, WEFT_I64};
+    static const int64_t dims[][3] = {{1, 1, 1}, {3, 5, 33}, {31, 2, 1}, {0, 4, 2}, {70, 65, 3}};
+    for (size_t d = 0; d < WF_COUNT_OF(dtypes); d++) {
+        for (size_t i = 0; i < WF_COUNT_OF(dims); i++) {
+            const int64_t axis = (int64_t)((i + d) % 3);
+            char text[WF_TYPE_TEXT];
+            wf_check_add(list,
+                         (wf_check_case){
+                             .name = wf_check_name(list, "%s%s axis %d", weft_dtype_name(dtypes[d]),
+                                                   wf_dims_text(dims[i], 3, text), (int)axis),
+                             .build = build_case,
+                             .params = {dtypes[d], axis, dims[i][0], dims[i][1], dims[i][2]},
+                             .no_gradient = true,
+                             .bound = 1.0});
+        }
+    }
+}
+
 const wf_op wf_op_iota = {
     .name = "iota",
     .n_outputs = 1,
@@ -65,6 +92,7 @@ const wf_op wf_op_iota = {
     .lower = lower,
     .eval = eval,
     .cost = wf_cost_move,
+    .cases = cases,
 };
 
 weft_val weft_iota(weft_graph *g, weft_dtype dtype, const int64_t *dims, int32_t ndim, int32_t axis)

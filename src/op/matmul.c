@@ -4,6 +4,7 @@
 // broadcasts them.
 #include "math/product.h"
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/tensor.h"
 
 enum { ATTR_TRANSPOSE_A, ATTR_TRANSPOSE_B };
@@ -167,6 +168,82 @@ static wf_cost cost(const wf_node_info *info)
     return all;
 }
 
+typedef struct matmul_case {
+    int64_t batch_a, batch_b; // 0: no batch axis
+    int64_t m, n, k;
+    bool is_ta, is_tb, is_turned; // turned: both operands are transposed views
+    wf_check_fill fill;
+} matmul_case;
+
+// clang-format off: one case a line
+static const matmul_case case_table[] = {
+    {0, 0, 1, 1, 1, false, false, false, WF_CHECK_NORMAL},
+    {0, 0, 31, 32, 33, false, false, false, WF_CHECK_WIDE},
+    {0, 0, 33, 31, 65, true, false, false, WF_CHECK_NORMAL},
+    {0, 0, 17, 64, 48, false, true, false, WF_CHECK_NORMAL},
+    {0, 0, 5, 7, 9, true, true, false, WF_CHECK_NORMAL},
+    {0, 0, 5, 7, 9, false, false, true, WF_CHECK_NORMAL},
+    {0, 0, 65, 129, 130, true, false, true, WF_CHECK_WIDE},
+    {0, 0, 1, 70, 100, false, false, false, WF_CHECK_NORMAL},
+    {0, 0, 70, 1, 100, false, false, false, WF_CHECK_NORMAL},
+    {0, 0, 100, 96, 1, false, false, false, WF_CHECK_NORMAL},
+    {0, 0, 3, 4, 0, false, false, false, WF_CHECK_NORMAL},
+    {0, 0, 0, 4, 3, false, false, false, WF_CHECK_NORMAL},
+    {0, 0, 4, 0, 3, false, true, false, WF_CHECK_NORMAL},
+    {0, 0, 5, 6, 4096, false, false, false, WF_CHECK_WIDE},
+    {0, 0, 33, 34, 4097, false, true, false, WF_CHECK_WIDE},  // two blocks
+    {0, 0, 9, 17, 10000, true, false, false, WF_CHECK_WIDE},  // three
+    {0, 0, 3, 5, 140000, false, false, false, WF_CHECK_WIDE}, // 35: two groups have two
+    {3, 3, 6, 7, 8, false, false, false, WF_CHECK_NORMAL},
+    {1, 4, 6, 7, 8, false, true, false, WF_CHECK_NORMAL},
+    {5, 0, 33, 31, 20, true, false, true, WF_CHECK_NORMAL},
+    {0, 2, 3, 5, 4, false, false, false, WF_CHECK_NORMAL},
+    {0, 0, 9, 10, 20, false, false, false, WF_CHECK_SPECIAL},
+    {0, 0, 40, 33, 17, true, true, false, WF_CHECK_SPECIAL},
+};
+// clang-format on
+
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    const weft_val a = p[2] ? weft_transpose(g, in[0]) : in[0];
+    const weft_val b = p[2] ? weft_transpose(g, in[1]) : in[1];
+    return weft_matmul(g, a, b, p[0] != 0, p[1] != 0);
+}
+
+static wf_check_input case_input(int64_t batch, int64_t rows, int64_t columns, wf_check_fill fill)
+{
+    const int64_t dims[] = {batch, rows, columns};
+    const bool has_batch = batch > 0;
+    const wf_check_input input = {
+        wf_type_make(WEFT_F32, has_batch ? 3 : 2, has_batch ? dims : dims + 1), fill, 0};
+    return input;
+}
+
+static void cases(wf_check_list *list)
+{
+    for (size_t i = 0; i < WF_COUNT_OF(case_table); i++) {
+        const matmul_case *c = &case_table[i];
+        const bool a_turned = c->is_ta != c->is_turned, b_turned = c->is_tb != c->is_turned;
+        wf_check_case one = {.build = build_case, .n_inputs = 2};
+        one.name = wf_check_name(list, "%dx%dx%d%s%s%s batch %d %d%s", (int)c->m, (int)c->n,
+                                 (int)c->k, c->is_ta ? " ta" : "", c->is_tb ? " tb" : "",
+                                 c->is_turned ? " turned" : "", (int)c->batch_a, (int)c->batch_b,
+                                 c->fill == WF_CHECK_SPECIAL ? " special" : "");
+        one.params[0] = c->is_ta;
+        one.params[1] = c->is_tb;
+        one.params[2] = c->is_turned;
+        one.inputs[0] =
+            case_input(c->batch_a, a_turned ? c->k : c->m, a_turned ? c->m : c->k, c->fill);
+        one.inputs[1] =
+            case_input(c->batch_b, b_turned ? c->n : c->k, b_turned ? c->k : c->n, c->fill);
+        one.no_gradient = c->fill == WF_CHECK_SPECIAL || c->k > 20000;
+        one.no_difference = c->m * c->k > 200 || c->k * c->n > 200 || c->fill != WF_CHECK_NORMAL;
+        // A chain of k roundings of partial sums that grow like the root of k, four times over.
+        one.bound = 16.0 + 2.0 * (double)WF_SQRT((float)c->k);
+        wf_check_add(list, one);
+    }
+}
+
 const wf_op wf_op_matmul = {
     .name = "matmul",
     .n_inputs = 2,
@@ -179,6 +256,7 @@ const wf_op wf_op_matmul = {
     .eval = eval,
     .eval_truth = eval_truth,
     .cost = cost,
+    .cases = cases,
 };
 
 // val with its batch axes stretched to batch.

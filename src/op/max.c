@@ -12,4 +12,7 @@ static void grad(const wf_grad_query *q)
 }
 
 WF_ELEMENTWISE_N2(max, wf_max(a, b), (T)(a > b ? a : b),
-                  a != a ? a : a > b ? a : b, grad, WF_OP_COMMUTATIVE)
+                  a != a  ? a
+                  : a > b ? a
+                          : b,
+                  grad, WF_OP_COMMUTATIVE)

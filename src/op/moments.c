@@ -81,6 +81,21 @@ static void lower(const wf_node_info *info, wf_inst *out)
     out->reduce = WF_REDUCE_MOMENTS;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    int32_t axes[WEFT_MAX_DIM];
+    weft_val mean, variance;
+    const size_t n = wf_reduce_case_axes(p, axes);
+    weft_moments(g, wf_reduce_case_input(g, in[0], p), axes, n, &mean, &variance);
+    return mean;
+}
+
+static void cases(struct wf_check_list *list)
+{
+    static const wf_reduce_cases kind = {.build = build_case, .takes_nothing = true, .bound = 64.0};
+    wf_reduce_add_cases(list, &kind);
+}
+
 const wf_op wf_op_moments = {
     .name = "moments",
     .n_inputs = 1,
@@ -94,6 +109,7 @@ const wf_op wf_op_moments = {
     .eval = eval,
     .eval_truth = eval_truth,
     .cost = cost,
+    .cases = cases,
 };
 
 void weft_moments(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes, weft_val *out_mean,

@@ -1,5 +1,6 @@
 // y = x with `before` and `after` elements of one value around each axis.
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/inst.h"
 #include "op/tensor.h"
 
@@ -22,8 +23,8 @@ static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *e
         for (int32_t axis = 0; axis < x->ndim; axis++) {
             const int64_t size = info->attrs[i].u.ints[axis];
             if (size < 0 || size > INT64_MAX / 4) {
-                WEFT_FAIL(err, WEFT_ERR_ATTR, "%s is %s, expected sizes of 0 or more", attrs[i].name,
-                          wf_dims_text(info->attrs[i].u.ints, x->ndim, text));
+                WEFT_FAIL(err, WEFT_ERR_ATTR, "%s is %s, expected sizes of 0 or more",
+                          attrs[i].name, wf_dims_text(info->attrs[i].u.ints, x->ndim, text));
             }
             out->dims[axis] += size;
         }
@@ -74,6 +75,39 @@ static void fill(const wf_node_info *info, wf_inst *out)
     (void)wf_scalar_encode(out->dtype, info->attrs[ATTR_VALUE].u.f, &out->bits);
 }
 
+// p: before, after of two axes, the value.
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    return weft_pad(g, in[0], p, p + 2, (double)p[4]);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const int64_t table[][4] = {{0, 0, 0, 0}, {1, 2, 3, 4}, {0, 31, 0, 0}, {5, 0, 0, 1}};
+    static const weft_dtype dtypes[] = {WEFT_F32, WEFT_BOOL, WEFT_F16, WEFT_I64};
+    for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
+        for (size_t d = 0; d < WF_COUNT_OF(dtypes); d++) {
+            const int64_t *t = table[i];
+            wf_check_add(
+                list, (wf_check_case){.name = wf_check_name(list, "%s %d,%d %d,%d",
+                                                            weft_dtype_name(dtypes[d]), (int)t[0],
+                                                            (int)t[1], (int)t[2], (int)t[3]),
+                                      .build = build_case,
+                                      .params = {t[0], t[1], t[2], t[3], (int64_t)(i & 1)},
+                                      .n_inputs = 1,
+                                      .inputs = {WF_CHECK_INPUT(dtypes[d], 4, 33)},
+                                      .no_gradient = dtypes[d] != WEFT_F32,
+                                      .bound = 1.0});
+        }
+    }
+    wf_check_add(list, (wf_check_case){.name = "nothing inside",
+                                       .build = build_case,
+                                       .params = {1, 0, 2, 0, 7},
+                                       .n_inputs = 1,
+                                       .inputs = {WF_CHECK_INPUT(WEFT_F32, 0, 3)},
+                                       .bound = 1.0});
+}
+
 const wf_op wf_op_pad = {
     .name = "pad",
     .n_inputs = 1,
@@ -87,6 +121,7 @@ const wf_op wf_op_pad = {
     .fill = fill,
     .eval = eval,
     .cost = wf_cost_move,
+    .cases = cases,
 };
 
 weft_val weft_pad(weft_graph *g, weft_val x, const int64_t *before, const int64_t *after,

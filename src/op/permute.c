@@ -1,5 +1,6 @@
 // y's axis i is x's axis order[i].
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/tensor.h"
 
 enum { ATTR_ORDER };
@@ -61,6 +62,34 @@ static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out
     return true;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    const int32_t order[] = {(int32_t)p[0], (int32_t)p[1], (int32_t)p[2], (int32_t)p[3]};
+    return weft_permute(g, in[0], order);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const int64_t orders[][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {0, 2, 3, 1}, {1, 0, 3, 2}};
+    static const weft_dtype dtypes[] = {WEFT_F32, WEFT_U8, WEFT_F16, WEFT_I64};
+    for (size_t i = 0; i < WF_COUNT_OF(orders); i++) {
+        for (size_t d = 0; d < WF_COUNT_OF(dtypes); d++) {
+            const int64_t *o = orders[i];
+            wf_check_add(
+                list,
+                (wf_check_case){
+                    .name = wf_check_name(list, "%s to %d%d%d%d", weft_dtype_name(dtypes[d]),
+                                          (int)o[0], (int)o[1], (int)o[2], (int)o[3]),
+                    .build = build_case,
+                    .params = {o[0], o[1], o[2], o[3]},
+                    .n_inputs = 1,
+                    .inputs = {WF_CHECK_INPUT_FILL(WF_CHECK_NORMAL, 0, dtypes[d], 3, 5, 2, 7)},
+                    .no_gradient = dtypes[d] != WEFT_F32,
+                    .bound = 1.0});
+        }
+    }
+}
+
 const wf_op wf_op_permute = {
     .name = "permute",
     .n_inputs = 1,
@@ -74,6 +103,7 @@ const wf_op wf_op_permute = {
     .view = view,
     .eval = eval,
     .cost = wf_cost_none,
+    .cases = cases,
 };
 
 weft_val weft_permute(weft_graph *g, weft_val x, const int32_t *order)

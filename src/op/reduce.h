@@ -45,6 +45,22 @@ int64_t wf_reduce_at(const wf_reduce_walk *walk, int64_t outer, int64_t inner);
 // x's elements of one result, side by side in buf: f32, or double in truth mode.
 void wf_reduce_gather(const wf_reduce_walk *walk, const wf_tensor *x, int64_t outer, void *buf);
 
+// ---- cases of `weft check` (op/check_case.h)
+struct wf_check_list;
+typedef struct wf_reduce_cases {
+    weft_val (*build)(weft_graph *g, const weft_val *in, const int64_t *p);
+    uint32_t ints; // integer dtypes to try besides f32
+    bool one_axis; // only cases that reduce one axis
+    bool takes_nothing;
+    bool no_gradient;
+    double bound; // wf_check_case.bound
+} wf_reduce_cases;
+void wf_reduce_add_cases(struct wf_check_list *list, const wf_reduce_cases *kind);
+// What build does with its parameters.
+enum { WF_REDUCE_CASE_MASK, WF_REDUCE_CASE_KEEP, WF_REDUCE_CASE_TURN };
+size_t wf_reduce_case_axes(const int64_t *p, int32_t axes[WEFT_MAX_DIM]);
+weft_val wf_reduce_case_input(weft_graph *g, weft_val x, const int64_t *p);
+
 // dx of a maximum or minimum: shared equally among the elements that equal it.
 void wf_grad_reduce_extreme(const wf_grad_query *q);
 

@@ -5,8 +5,7 @@
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
 {
-    const uint32_t allowed =
-        WF_DTYPE_BIT(WEFT_F32) | WF_DTYPES_INT | WF_DTYPE_BIT(WEFT_BOOL);
+    const uint32_t allowed = WF_DTYPE_BIT(WEFT_F32) | WF_DTYPES_INT | WF_DTYPE_BIT(WEFT_BOOL);
     WEFT_TRY(wf_infer_reduce(info, allowed, out, err));
     return wf_infer_reduce_some(info, out, err);
 }
@@ -69,6 +68,21 @@ static void lower(const wf_node_info *info, wf_inst *out)
     out->reduce = WF_REDUCE_MAX;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    int32_t axes[WEFT_MAX_DIM];
+    const size_t n = wf_reduce_case_axes(p, axes);
+    const weft_val x = wf_reduce_case_input(g, in[0], p);
+    return weft_reduce_max(g, x, axes, n, p[WF_REDUCE_CASE_KEEP] != 0);
+}
+
+static void cases(struct wf_check_list *list)
+{
+    static const wf_reduce_cases kind = {.build = build_case,
+                                         .ints = WF_DTYPES_INT | WF_DTYPE_BIT(WEFT_BOOL)};
+    wf_reduce_add_cases(list, &kind);
+}
+
 const wf_op wf_op_reduce_max = {
     .name = "reduce_max",
     .n_inputs = 1,
@@ -82,9 +96,11 @@ const wf_op wf_op_reduce_max = {
     .eval = eval,
     .eval_truth = eval_truth,
     .cost = wf_cost_reduce,
+    .cases = cases,
 };
 
-weft_val weft_reduce_max(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes, bool keep_dims)
+weft_val weft_reduce_max(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes,
+                         bool keep_dims)
 {
     return wf_build_reduce(g, &wf_op_reduce_max, x, axes, n_axes, keep_dims);
 }

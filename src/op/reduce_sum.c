@@ -5,10 +5,8 @@
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
 {
-    WEFT_TRY(wf_infer_reduce(info,
-                             WF_DTYPE_BIT(WEFT_F32) | WF_DTYPE_BIT(WEFT_I32) |
-                                 WF_DTYPE_BIT(WEFT_I64),
-                             out, err));
+    WEFT_TRY(wf_infer_reduce(
+        info, WF_DTYPE_BIT(WEFT_F32) | WF_DTYPE_BIT(WEFT_I32) | WF_DTYPE_BIT(WEFT_I64), out, err));
     return wf_infer_reduce_rule(info, err);
 }
 
@@ -73,6 +71,23 @@ static void lower(const wf_node_info *info, wf_inst *out)
     out->reduce = WF_REDUCE_SUM;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    int32_t axes[WEFT_MAX_DIM];
+    const size_t n = wf_reduce_case_axes(p, axes);
+    const weft_val x = wf_reduce_case_input(g, in[0], p);
+    return weft_sum(g, x, axes, n, p[WF_REDUCE_CASE_KEEP] != 0);
+}
+
+static void cases(struct wf_check_list *list)
+{
+    static const wf_reduce_cases kind = {.build = build_case,
+                                         .ints = WF_DTYPE_BIT(WEFT_I32) | WF_DTYPE_BIT(WEFT_I64),
+                                         .takes_nothing = true,
+                                         .bound = 64.0};
+    wf_reduce_add_cases(list, &kind);
+}
+
 const wf_op wf_op_reduce_sum = {
     .name = "reduce_sum",
     .n_inputs = 1,
@@ -86,6 +101,7 @@ const wf_op wf_op_reduce_sum = {
     .eval = eval,
     .eval_truth = eval_truth,
     .cost = wf_cost_reduce,
+    .cases = cases,
 };
 
 weft_val weft_sum(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes, bool keep_dims)

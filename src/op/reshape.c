@@ -1,5 +1,6 @@
 // y = x with other dims, the elements in the same row-major order.
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/source.h"
 
 enum { ATTR_DIMS };
@@ -57,7 +58,7 @@ static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out
         out->strides[new] = stride;
         while (old_count != new_count) {
             if (new_count < old_count) {
-                new--;
+                new --;
                 out->strides[new] = stride * new_count;
                 new_count *= out->dims[new];
             } else {
@@ -69,12 +70,50 @@ static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out
             }
         }
         old--;
-        new--;
+        new --;
     }
-    for (; new >= 0; new--) {
+    for (; new >= 0; new --) {
         out->strides[new] = 1; // of size 1
     }
     return true;
+}
+
+// [a,b] to dims p[1..3]; p[0]: of a transposed view, which has to be copied first.
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    const weft_val x = p[0] ? weft_transpose(g, in[0]) : in[0];
+    return weft_reshape(g, x, p + 1, 3);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const struct {
+        const char *name;
+        weft_dtype dtype;
+        int64_t from[2], to[3];
+        bool is_turned;
+    } table[] = {
+        {"split", WEFT_F32, {6, 35}, {3, 2, 35}, false},
+        {"merge and split", WEFT_F32, {6, 35}, {5, 1, 42}, false},
+        {"turned, splits", WEFT_F32, {6, 35}, {5, 7, 6}, true},
+        {"turned, merges", WEFT_F32, {6, 35}, {10, 3, 7}, true},
+        {"bytes", WEFT_U8, {33, 4}, {11, 3, 4}, true},
+        {"halves", WEFT_F16, {33, 4}, {2, 33, 2}, true},
+        {"long integers", WEFT_I64, {33, 4}, {1, 1, 132}, true},
+        {"nothing", WEFT_F32, {0, 4}, {2, 0, 7}, false},
+    };
+    for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
+        wf_check_add(
+            list,
+            (wf_check_case){
+                .name = table[i].name,
+                .build = build_case,
+                .params = {table[i].is_turned, table[i].to[0], table[i].to[1], table[i].to[2]},
+                .n_inputs = 1,
+                .inputs = {WF_CHECK_INPUT(table[i].dtype, table[i].from[0], table[i].from[1])},
+                .no_gradient = table[i].dtype != WEFT_F32,
+                .bound = 1.0});
+    }
 }
 
 const wf_op wf_op_reshape = {
@@ -90,6 +129,7 @@ const wf_op wf_op_reshape = {
     .view = view,
     .eval = eval,
     .cost = wf_cost_none,
+    .cases = cases,
 };
 
 weft_val weft_reshape(weft_graph *g, weft_val x, const int64_t *dims, int32_t ndim)
@@ -136,8 +176,9 @@ weft_val weft_flatten(weft_graph *g, weft_val x, int32_t first)
     const weft_type t = *wf_graph_type(g, x.id);
     const int32_t axis = first < 0 ? first + t.ndim : first;
     if (axis < 0 || axis > t.ndim || axis >= WEFT_MAX_DIM) {
-        wf_graph_fail(g, &wf_op_reshape, WEFT_ERR_SHAPE, "flatten from axis %d is out of range, x is %s",
-                      first, wf_dims_text(t.dims, t.ndim, text));
+        wf_graph_fail(g, &wf_op_reshape, WEFT_ERR_SHAPE,
+                      "flatten from axis %d is out of range, x is %s", first,
+                      wf_dims_text(t.dims, t.ndim, text));
         return WEFT_NONE;
     }
     for (int32_t i = 0; i < axis; i++) {

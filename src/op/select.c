@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/elementwise.h"
 #include "op/inst.h"
 #include "op/tensor.h"
@@ -52,6 +53,41 @@ static void lower(const wf_node_info *info, wf_inst *out)
     out->kind = WF_INST_SELECT;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    (void)p;
+    return weft_select(g, in[0], in[1], in[2]);
+}
+
+static void cases(wf_check_list *list)
+{
+    for (int dtype = 1; dtype < WEFT_N_DTYPES; dtype++) {
+        const weft_dtype d = (weft_dtype)dtype;
+        wf_check_add(list,
+                     (wf_check_case){.name = weft_dtype_name(d),
+                                     .build = build_case,
+                                     .n_inputs = 3,
+                                     .inputs = {WF_CHECK_INPUT(WEFT_BOOL, 5, 33),
+                                                WF_CHECK_INPUT_FILL(WF_CHECK_SPECIAL, 0, d, 5, 33),
+                                                WF_CHECK_INPUT_FILL(WF_CHECK_SPECIAL, 0, d, 5, 33)},
+                                     .no_gradient = true,
+                                     .bound = 1.0});
+    }
+    wf_check_add(list, (wf_check_case){.name = "broadcast",
+                                       .build = build_case,
+                                       .n_inputs = 3,
+                                       .inputs = {WF_CHECK_INPUT(WEFT_BOOL, 4, 1),
+                                                  WF_CHECK_INPUT(WEFT_F32, 7),
+                                                  WF_CHECK_INPUT(WEFT_F32, 4, 7)},
+                                       .bound = 1.0});
+    wf_check_add(
+        list, (wf_check_case){.name = "nothing",
+                              .build = build_case,
+                              .n_inputs = 3,
+                              .inputs = {WF_CHECK_INPUT(WEFT_BOOL, 0), WF_CHECK_INPUT(WEFT_F32, 0),
+                                         WF_CHECK_INPUT(WEFT_F32, 0)}});
+}
+
 const wf_op wf_op_select = {
     .name = "select",
     .n_inputs = 3,
@@ -62,6 +98,7 @@ const wf_op wf_op_select = {
     .lower = lower,
     .eval = eval,
     .cost = wf_cost_move,
+    .cases = cases,
 };
 
 weft_val weft_select(weft_graph *g, weft_val cond, weft_val a, weft_val b)

@@ -1,5 +1,6 @@
 // y = x at start, start + step, .. below stop, for each axis.
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/tensor.h"
 
 enum { ATTR_START, ATTR_STOP, ATTR_STEP };
@@ -100,6 +101,36 @@ static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out
     return true;
 }
 
+// p: start, stop, step of two axes.
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    return weft_slice(g, in[0], p, p + 2, p + 4);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const int64_t table[][6] = {
+        {0, 0, 9, 35, 1, 1}, {2, 1, 8, 34, 1, 1}, {0, 0, 9, 35, 2, 3},
+        {1, 3, 7, 33, 3, 7}, {4, 0, 4, 35, 1, 1}, {8, 34, 9, 35, 1, 1},
+    };
+    static const weft_dtype dtypes[] = {WEFT_F32, WEFT_BOOL, WEFT_BF16, WEFT_I64};
+    for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
+        for (size_t d = 0; d < WF_COUNT_OF(dtypes); d++) {
+            const int64_t *t = table[i];
+            wf_check_add(list, (wf_check_case){.name = wf_check_name(
+                                                   list, "%s %d:%d:%d %d:%d:%d",
+                                                   weft_dtype_name(dtypes[d]), (int)t[0], (int)t[2],
+                                                   (int)t[4], (int)t[1], (int)t[3], (int)t[5]),
+                                               .build = build_case,
+                                               .params = {t[0], t[1], t[2], t[3], t[4], t[5]},
+                                               .n_inputs = 1,
+                                               .inputs = {WF_CHECK_INPUT(dtypes[d], 9, 35)},
+                                               .no_gradient = dtypes[d] != WEFT_F32,
+                                               .bound = 1.0});
+        }
+    }
+}
+
 const wf_op wf_op_slice = {
     .name = "slice",
     .n_inputs = 1,
@@ -113,6 +144,7 @@ const wf_op wf_op_slice = {
     .view = view,
     .eval = eval,
     .cost = wf_cost_none,
+    .cases = cases,
 };
 
 weft_val weft_slice(weft_graph *g, weft_val x, const int64_t *start, const int64_t *stop,

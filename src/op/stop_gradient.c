@@ -1,5 +1,6 @@
 // y = x, through which no gradient flows.
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/tensor.h"
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
@@ -24,6 +25,21 @@ static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out
     return true;
 }
 
+static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    (void)p;
+    return weft_mul(g, in[0], weft_stop_gradient(g, in[0]));
+}
+
+static void cases(wf_check_list *list)
+{
+    wf_check_add(list, (wf_check_case){.name = "x * stop(x)",
+                                       .build = build_case,
+                                       .n_inputs = 1,
+                                       .inputs = {WF_CHECK_INPUT(WEFT_F32, 33)},
+                                       .no_difference = true}); // half the slope, on purpose
+}
+
 const wf_op wf_op_stop_gradient = {
     .name = "stop_gradient",
     .n_inputs = 1,
@@ -34,6 +50,7 @@ const wf_op wf_op_stop_gradient = {
     .view = view,
     .eval = eval,
     .cost = wf_cost_none,
+    .cases = cases,
 };
 
 weft_val weft_stop_gradient(weft_graph *g, weft_val x)

@@ -116,8 +116,10 @@ static bool encode_int(weft_dtype dtype, double value, void *out_bytes)
 {
     static const double low[WEFT_N_DTYPES] = {
         [WEFT_I8] = -128.0, [WEFT_I32] = -0x1p31, [WEFT_I64] = -0x1p63};
-    static const double end[WEFT_N_DTYPES] = {[WEFT_I8] = 128.0,   [WEFT_U8] = 256.0,
-                                              [WEFT_I32] = 0x1p31, [WEFT_I64] = 0x1p63,
+    static const double end[WEFT_N_DTYPES] = {[WEFT_I8] = 128.0,
+                                              [WEFT_U8] = 256.0,
+                                              [WEFT_I32] = 0x1p31,
+                                              [WEFT_I64] = 0x1p63,
                                               [WEFT_BOOL] = 2.0};
     const wf_tensor t = {{dtype, 0, {0}}, out_bytes, false};
     if (!(value >= low[dtype] && value < end[dtype]) || value != trunc(value)) {

@@ -59,8 +59,7 @@ static weft_status find_outside(const weft_graph *g, weft_val val, const wf_node
 weft_val weft_variable(weft_graph *g, const char *name, weft_val init)
 {
     const wf_node *outside;
-    if (!wf_build_ready(g, &wf_op_variable, &init, 1) ||
-        !wf_build_name(g, &wf_op_variable, name)) {
+    if (!wf_build_ready(g, &wf_op_variable, &init, 1) || !wf_build_name(g, &wf_op_variable, name)) {
         return WEFT_NONE;
     }
     if (find_outside(g, init, &outside, NULL) != WEFT_OK) {
@@ -69,9 +68,10 @@ weft_val weft_variable(weft_graph *g, const char *name, weft_val init)
         return WEFT_NONE;
     }
     if (outside) {
-        wf_graph_fail(g, &wf_op_variable, WEFT_ERR_ATTR,
-                      "first value of %s depends on %s %s, expected constants, iota and random only",
-                      name, outside->op->name, outside->attrs[0].u.text);
+        wf_graph_fail(
+            g, &wf_op_variable, WEFT_ERR_ATTR,
+            "first value of %s depends on %s %s, expected constants, iota and random only", name,
+            outside->op->name, outside->attrs[0].u.text);
         return WEFT_NONE;
     }
     const weft_type t = *wf_graph_type(g, init.id);
