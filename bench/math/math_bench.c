@@ -22,12 +22,15 @@ static double now_ns(void)
 }
 
 // A loop per function, not inlined, so that each is one vectorised loop in the compiler's report.
-#define UNARY(X)                                                                                   \
-    X(exp)                                                                                         \
-    X(exp2) X(expm1) X(log) X(log2) X(log1p) X(tanh) X(erf) X(erfc) X(sin) X(cos) X(sigmoid)       \
-        X(silu) X(softplus) X(gelu) X(gelu_tanh) X(rsqrt) X(sqrt_soft) X(round_even) X(floor)      \
-            X(trunc) X(relu) X(flush)
-#define BINARY(X) X(pow) X(div_soft) X(max) X(min)
+// clang-format never settles on a layout of several calls a line.
+// clang-format off
+#define UNARY(X) \
+    X(exp) X(exp2) X(expm1) X(log) X(log2) X(log1p) X(tanh) X(erf) X(erfc) X(sin) X(cos) \
+    X(sigmoid) X(silu) X(softplus) X(gelu) X(gelu_tanh) X(rsqrt) X(sqrt_soft) X(round_even) \
+    X(floor) X(trunc) X(relu) X(flush)
+#define BINARY(X) \
+    X(pow) X(div_soft) X(max) X(min)
+// clang-format on
 
 #define DEFINE_UNARY(fn)                                                                           \
     __attribute__((noinline)) static void loop_##fn(void)                                          \

@@ -29,25 +29,21 @@ static wf_u64 mix(wf_u64 hash)
 }
 
 // X(name, expression of the inputs v and w)
-// clang-format off: it never settles on a layout of these
-#define FUNCTIONS(X)                                                                               \
-    X(exp, wf_exp(v))                                                                              \
-    X(exp2, wf_exp2(v)) X(expm1, wf_expm1(v)) X(log, wf_log(v)) X(log2, wf_log2(v))                \
-        X(log1p, wf_log1p(v)) X(tanh, wf_tanh(v)) X(erf, wf_erf(v)) X(erfc, wf_erfc(v))            \
-            X(sin, wf_sin(v)) X(cos, wf_cos(v)) X(sigmoid, wf_sigmoid(v)) X(silu, wf_silu(v))      \
-                X(softplus, wf_softplus(v)) X(gelu, wf_gelu(v)) X(gelu_tanh, wf_gelu_tanh(v))      \
-                    X(rsqrt, wf_rsqrt(v)) X(pow, wf_pow(v, w)) X(fma, WF_FMA(v, w, -v))            \
-                        X(div, WF_DIV(v, w)) X(sqrt, WF_SQRT(v))                                   \
-                            X(normal, wf_normal_from_words(wf_as_u32(v), wf_as_u32(w)).hi)         \
-                                X(floor, wf_floor(v)) X(ceil, wf_ceil(v)) X(trunc, wf_trunc(v)) X( \
-                                    round, wf_round_even(v)) X(max, wf_max(v, w))                  \
-                                    X(min, wf_min(v, w)) X(relu, wf_relu(v)) X(flush, wf_flush(v)) \
-                                        X(f16, wf_f16_to_f32(wf_f32_to_f16(v)))                    \
-                                            X(bf16, wf_bf16_to_f32(wf_f32_to_bf16(v)))             \
-                                                X(i32, wf_i32_to_f32(wf_f32_to_i32(v)))            \
-                                                    X(i64, wf_i64_to_f32(wf_f32_to_i64(v)))
+// clang-format never settles on a layout of several calls a line.
+// clang-format off
+#define FUNCTIONS(X) \
+    X(exp, wf_exp(v)) X(exp2, wf_exp2(v)) X(expm1, wf_expm1(v)) X(log, wf_log(v)) \
+    X(log2, wf_log2(v)) X(log1p, wf_log1p(v)) X(tanh, wf_tanh(v)) X(erf, wf_erf(v)) \
+    X(erfc, wf_erfc(v)) X(sin, wf_sin(v)) X(cos, wf_cos(v)) X(sigmoid, wf_sigmoid(v)) \
+    X(silu, wf_silu(v)) X(softplus, wf_softplus(v)) X(gelu, wf_gelu(v)) \
+    X(gelu_tanh, wf_gelu_tanh(v)) X(rsqrt, wf_rsqrt(v)) X(pow, wf_pow(v, w)) \
+    X(fma, WF_FMA(v, w, -v)) X(div, WF_DIV(v, w)) X(sqrt, WF_SQRT(v)) \
+    X(normal, wf_normal_from_words(wf_as_u32(v), wf_as_u32(w)).hi) X(floor, wf_floor(v)) \
+    X(ceil, wf_ceil(v)) X(trunc, wf_trunc(v)) X( round, wf_round_even(v)) X(max, wf_max(v, w)) \
+    X(min, wf_min(v, w)) X(relu, wf_relu(v)) X(flush, wf_flush(v)) \
+    X(f16, wf_f16_to_f32(wf_f32_to_f16(v))) X(bf16, wf_bf16_to_f32(wf_f32_to_bf16(v))) \
+    X(i32, wf_i32_to_f32(wf_f32_to_i32(v))) X(i64, wf_i64_to_f32(wf_f32_to_i64(v)))
 // clang-format on
-
 #define DEFINE_LOOP(name, expression)                                                              \
     __attribute__((noinline)) static void loop_##name(void)                                        \
     {                                                                                              \
