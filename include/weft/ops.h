@@ -15,37 +15,51 @@
 extern "C" {
 #endif
 
-// ---- sources
-// A value that the program is given at each run, under a unique name.
+// ---- sources. ndim is 0 to WEFT_MAX_DIM, dims are >= 0. Lists and data are copied.
+// A value that the program is given at each run.
+//   name    unique among inputs; a word without spaces and quotes
+//   result  dims, any dtype
+// Errors: WEFT_ERR_NAME (taken, not a word), WEFT_ERR_SHAPE, WEFT_ERR_DTYPE.
 WEFT_API weft_val weft_input(weft_graph *g, const char *name, weft_dtype dtype,
                              const int64_t *dims, int32_t ndim);
-// A value that lives from run to run in a weft_state, under a unique name: weights, statistics.
-// init: its first value, built of constants, iota and random only; its type is the variable's.
+// A value that lives from run to run in a weft_state: weights, statistics, counters.
+//   name    unique among variables; a word without spaces and quotes
+//   init    its first value, of any type, built of constants, iota, random and what follows from them
+//   result  type of init
+// Errors: WEFT_ERR_NAME, WEFT_ERR_ATTR (init depends on an input or a variable).
 WEFT_API weft_val weft_variable(weft_graph *g, const char *name, weft_val init);
-// A constant tensor; data is copied, row-major, of dtype.
+// A constant tensor.
+//   data    row-major elements of dtype, host byte order; may be NULL when there are none
 WEFT_API weft_val weft_constant(weft_graph *g, weft_dtype dtype, const int64_t *dims, int32_t ndim,
                                 const void *data);
-// A scalar [] of any dtype; value is rounded once to it.
+// A scalar [].
+//   value   rounded once, to nearest even; an integer dtype must hold it exactly, bool takes 0 and 1
+// Errors: WEFT_ERR_ATTR (the dtype cannot hold value).
 WEFT_API weft_val weft_scalar(weft_graph *g, weft_dtype dtype, double value);
-// A constant of one value in every element.
+// That scalar in every element of dims: a broadcast, no memory.
 WEFT_API weft_val weft_fill(weft_graph *g, weft_dtype dtype, const int64_t *dims, int32_t ndim,
                             double value);
-// result[..., i, ...] = i along axis.   dtype f32 i32 i64
+// result[.., i, ..] = i along axis.
+//   dtype   f32 i32 i64
+//   axis    -ndim <= axis < ndim; negative counts from the end
 WEFT_API weft_val weft_iota(weft_graph *g, weft_dtype dtype, const int64_t *dims, int32_t ndim,
                             int32_t axis);
 
 // ---- effects
-// The variable takes the value when the step ends, unless the step's status is bad (weft_guard, a
-// bad index). Returns the value.   var: a weft_variable; value: its type.
+// The variable takes the value when the step ends, unless the step is bad (weft_guard, an index out of
+// its range). Whoever reads the variable in the same step sees what it was before.
+//   var     a weft_variable that nothing else assigns
+//   value   type of var
+//   result  value
+// No gradient. Errors: WEFT_ERR_USAGE (var is no variable, or assigned twice), WEFT_ERR_SHAPE,
+// WEFT_ERR_DTYPE.
 WEFT_API weft_val weft_assign(weft_graph *g, weft_val var, weft_val value);
-// Marks the step bad where x holds a NaN or an infinity: then no assign of the step takes place.
-// Returns bool []: all is finite.   x f32.   No gradient.
-WEFT_API weft_val weft_guard(weft_graph *g, weft_val x);
-
-// Marks the step bad where an index is not in [0, size). Returns bool []: all are.
-//   idx   i32 i64, any shape; negative ones are outside, unlike with weft_gather
+// Marks the step bad where x holds a NaN or an infinity: then no assign of the step takes place, and
+// weft_program_wait names this op's scope.
+//   x       any shape   f32
+//   result  bool []: all is finite
 // No gradient.
-WEFT_API weft_val weft_index_guard(weft_graph *g, weft_val idx, int64_t size);
+WEFT_API weft_val weft_guard(weft_graph *g, weft_val x);
 
 // ---- random. Philox4x32-10: key seed, counter (index / 4, step, stream), where index is the logical
 // row-major index and stream a hash of the scope and of the op's ordinal among the scope's random ops.
@@ -63,83 +77,155 @@ WEFT_API weft_val weft_random_uniform(weft_graph *g, weft_val seed, weft_val ste
 WEFT_API weft_val weft_random_normal(weft_graph *g, weft_val seed, weft_val step,
                                      const int64_t *dims, int32_t ndim);
 
-// ---- elementwise, one operand. f32 unless it says otherwise.
-WEFT_API weft_val weft_neg(weft_graph *g, weft_val a);         // f32 and integers
-WEFT_API weft_val weft_abs(weft_graph *g, weft_val a);         // f32 and integers
-WEFT_API weft_val weft_sign(weft_graph *g, weft_val a);        // -1, 0, 1; f32: sign(-0) = -0, NaN
+// ---- elementwise, one operand: y[i] = f(a[i]).
+//   a       any shape   f32, unless it says otherwise
+//   result  shape and dtype of a
+// Numerics: f32 throughout; +, -, *, / and sqrt round correctly, functions are within 2 units in the
+// last place over all inputs (doc/arithmetic.md has each one's figure), NaN in is NaN out.
+// -a.   f32 and integers, which wrap.   Gradient: -dy.
+WEFT_API weft_val weft_neg(weft_graph *g, weft_val a);
+// |a|.   f32 and integers; the least integer stays.   Gradient: dy * sign(a).
+WEFT_API weft_val weft_abs(weft_graph *g, weft_val a);
+// -1, 0 or 1.   f32 and integers; -0 and NaN stay.   The gradient stops.
+WEFT_API weft_val weft_sign(weft_graph *g, weft_val a);
+// e^a.   Gradient: dy * y.
 WEFT_API weft_val weft_exp(weft_graph *g, weft_val a);
+// e^a - 1, to full precision near 0.   Gradient: dy * e^a.
 WEFT_API weft_val weft_expm1(weft_graph *g, weft_val a);
+// ln a; -inf at 0, NaN below.   Gradient: dy / a.
 WEFT_API weft_val weft_log(weft_graph *g, weft_val a);
+// ln(1 + a), to full precision near 0.   Gradient: dy / (1 + a).
 WEFT_API weft_val weft_log1p(weft_graph *g, weft_val a);
+// The root of a, correctly rounded.   Gradient: dy / (2 y).
 WEFT_API weft_val weft_sqrt(weft_graph *g, weft_val a);
-WEFT_API weft_val weft_rsqrt(weft_graph *g, weft_val a);       // 1 / sqrt(a), each rounded
+// 1 / sqrt(a), each rounded.   Gradient: -dy * y / (2 a).
+WEFT_API weft_val weft_rsqrt(weft_graph *g, weft_val a);
+// Of radians, any magnitude.   Gradients: dy * cos(a), -dy * sin(a).
 WEFT_API weft_val weft_sin(weft_graph *g, weft_val a);
 WEFT_API weft_val weft_cos(weft_graph *g, weft_val a);
+// Gradient: dy / cosh(a)^2, to full precision in the tails.
 WEFT_API weft_val weft_tanh(weft_graph *g, weft_val a);
+// The error function.   Gradient: dy * 2 / sqrt(pi) * e^(-a^2).
 WEFT_API weft_val weft_erf(weft_graph *g, weft_val a);
+// 1 / (1 + e^-a).   Gradient: dy * y (1 - y), to full precision in the tails.
 WEFT_API weft_val weft_sigmoid(weft_graph *g, weft_val a);
+// a * sigmoid(a).   Gradient: dy * s(a) (1 + a s(-a)).
 WEFT_API weft_val weft_silu(weft_graph *g, weft_val a);
+// ln(1 + e^a).   Gradient: dy * sigmoid(a).
 WEFT_API weft_val weft_softplus(weft_graph *g, weft_val a);
-WEFT_API weft_val weft_gelu(weft_graph *g, weft_val a);        // x * Phi(x), by erf
+// a * Phi(a), Phi the normal distribution (by erf; relative precision for a < 0 as well).
+// Gradient: dy * (Phi(a) + a phi(a)).
+WEFT_API weft_val weft_gelu(weft_graph *g, weft_val a);
+// a / 2 * (1 + tanh(sqrt(2 / pi) (a + 0.044715 a^3))), the approximation of GPT-2 and others.
+// Gradient: its own, not gelu's.
 WEFT_API weft_val weft_gelu_tanh(weft_graph *g, weft_val a);
-WEFT_API weft_val weft_relu(weft_graph *g, weft_val a);        // f32 and integers; relu(NaN) = NaN
+// a where a > 0, else +0; NaN stays.   f32 and integers.   Gradient: dy where y > 0 or NaN, else 0.
+WEFT_API weft_val weft_relu(weft_graph *g, weft_val a);
+// To whole numbers: down, up, nearest (half to even), toward zero; exact, the sign of 0 is kept.
+// The gradient stops.
 WEFT_API weft_val weft_floor(weft_graph *g, weft_val a);
 WEFT_API weft_val weft_ceil(weft_graph *g, weft_val a);
-WEFT_API weft_val weft_round(weft_graph *g, weft_val a);       // half to even
+WEFT_API weft_val weft_round(weft_graph *g, weft_val a);
 WEFT_API weft_val weft_trunc(weft_graph *g, weft_val a);
-WEFT_API weft_val weft_flush(weft_graph *g, weft_val a);       // |a| < 2^-126 -> 0 of the same sign
-WEFT_API weft_val weft_is_finite(weft_graph *g, weft_val a);   // any -> bool
-WEFT_API weft_val weft_not(weft_graph *g, weft_val a);         // integers: bits; bool: logical
+// |a| < 2^-126 becomes a zero of the same sign: subnormals slow some processors down tenfold.
+// Gradient: dy.
+WEFT_API weft_val weft_flush(weft_graph *g, weft_val a);
+// Neither NaN nor infinite.   f32, integers, bool -> bool.   The gradient stops.
+WEFT_API weft_val weft_is_finite(weft_graph *g, weft_val a);
+// Integers: every bit inverted; bool: the other one.   The gradient stops.
+WEFT_API weft_val weft_not(weft_graph *g, weft_val a);
 
-// ---- elementwise, two operands
-WEFT_API weft_val weft_add(weft_graph *g, weft_val a, weft_val b); // f32 and integers (wrap)
+// ---- elementwise, two operands: z[i] = f(a[i], b[i]).
+//   a, b    shapes that broadcast by NumPy's rule   one dtype: f32 and integers, unless it says otherwise
+//   result  the broadcast shape, that dtype
+// Gradients are summed over what was stretched.
+// Errors: WEFT_ERR_SHAPE (they do not broadcast), WEFT_ERR_DTYPE (two dtypes, or one not allowed).
+// Integers wrap.   Gradients: dz and dz; dz and -dz; dz * b and dz * a.
+WEFT_API weft_val weft_add(weft_graph *g, weft_val a, weft_val b);
 WEFT_API weft_val weft_sub(weft_graph *g, weft_val a, weft_val b);
 WEFT_API weft_val weft_mul(weft_graph *g, weft_val a, weft_val b);
-WEFT_API weft_val weft_div(weft_graph *g, weft_val a, weft_val b); // integers truncate; n/0 = 0
-WEFT_API weft_val weft_rem(weft_graph *g, weft_val a, weft_val b); // integers; sign of a; n%0 = 0
-WEFT_API weft_val weft_max(weft_graph *g, weft_val a, weft_val b); // NaN wins, then -0 < +0
+// Integers: toward zero, n / 0 = 0, MIN / -1 = MIN.   Gradients: dz / b and -(dz / b) * z.
+WEFT_API weft_val weft_div(weft_graph *g, weft_val a, weft_val b);
+// What that division leaves: the sign of a; n rem 0 = 0.   Integers and bool.   The gradient stops.
+WEFT_API weft_val weft_rem(weft_graph *g, weft_val a, weft_val b);
+// NaN wins, then -0 < +0.   Gradient: to the winner, of equals to a.
+WEFT_API weft_val weft_max(weft_graph *g, weft_val a, weft_val b);
 WEFT_API weft_val weft_min(weft_graph *g, weft_val a, weft_val b);
-WEFT_API weft_val weft_pow(weft_graph *g, weft_val a, weft_val b); // f32
-WEFT_API weft_val weft_and(weft_graph *g, weft_val a, weft_val b); // integers and bool
+// a^b, as C's pow.   f32.   Gradients: dz * b a^(b-1), 0 where b is 0; dz * z ln a, 0 where a is 0 and
+// b >= 0.
+WEFT_API weft_val weft_pow(weft_graph *g, weft_val a, weft_val b);
+// Bit by bit.   Integers and bool.   The gradient stops.
+WEFT_API weft_val weft_and(weft_graph *g, weft_val a, weft_val b);
 WEFT_API weft_val weft_or(weft_graph *g, weft_val a, weft_val b);
 WEFT_API weft_val weft_xor(weft_graph *g, weft_val a, weft_val b);
-WEFT_API weft_val weft_shl(weft_graph *g, weft_val a, weft_val b); // integers; width or more: 0
-WEFT_API weft_val weft_shr(weft_graph *g, weft_val a, weft_val b); // keeps the sign
-// Comparisons: f32, integers, bool -> bool. With a NaN only "not equal" is true.
+// a shifted by b bits; right keeps the sign. b < 0 or the width and more: 0, or all sign.
+// Integers and bool.   The gradient stops.
+WEFT_API weft_val weft_shl(weft_graph *g, weft_val a, weft_val b);
+WEFT_API weft_val weft_shr(weft_graph *g, weft_val a, weft_val b);
+// Comparisons.   f32, integers, bool -> bool. With a NaN only "not equal" is true; -0 equals +0.
+// The gradient stops.
 WEFT_API weft_val weft_equal(weft_graph *g, weft_val a, weft_val b);
 WEFT_API weft_val weft_not_equal(weft_graph *g, weft_val a, weft_val b);
 WEFT_API weft_val weft_less(weft_graph *g, weft_val a, weft_val b);
 WEFT_API weft_val weft_less_equal(weft_graph *g, weft_val a, weft_val b);
 
-// ---- elementwise, three operands
-WEFT_API weft_val weft_fma(weft_graph *g, weft_val a, weft_val b, weft_val c); // rounds once
-// cond ? a : b.   cond bool; a, b of one dtype, any
+// ---- elementwise, three operands; shapes broadcast
+// a * b + c, rounded once.   f32.   Gradients: dy * b, dy * a, dy.
+WEFT_API weft_val weft_fma(weft_graph *g, weft_val a, weft_val b, weft_val c);
+// cond ? a : b.
+//   cond    bool
+//   a, b    one dtype, any
+// Gradient: dy to the side that was chosen, 0 to the other (not a product: no NaN from an infinity).
 WEFT_API weft_val weft_select(weft_graph *g, weft_val cond, weft_val a, weft_val b);
 
 // ---- dtypes
-// To f32 from integers: nearest even. To integers: toward zero, saturating, NaN -> 0. Between
-// integers: wraps. To bool: != 0. f16 and bf16: nearest even. Gradient: cast back (floats only).
+// a in another dtype; a itself when it has that one.
+//   a       any shape, any dtype
+// Numerics: to f32 rounds to nearest even. To integers: toward zero, saturating, NaN to 0. Between
+// integers: wraps. To bool: is not 0. To f16 and bf16: to f32, then to nearest even.
+// Gradient: cast back, between floats; else it stops.
 WEFT_API weft_val weft_cast(weft_graph *g, weft_val a, weft_dtype dtype);
 
-// ---- reductions. axes: n_axes of them, negative counts from the end, NULL with n_axes 0 means all.
-// keep_dims: reduced axes stay with size 1.
+// ---- reductions
+//   x          any shape
+//   axes       n_axes of them, each once; negative counts from the end; NULL with n_axes 0: all
+//   keep_dims  reduced axes stay with size 1
+// Errors: WEFT_ERR_SHAPE (axis out of range), WEFT_ERR_ATTR (axis named twice).
+// Sum.   f32 i32 i64; integers wrap.   Gradient: dy in every element.
+// Numerics: f32 in a tree of fixed shape; of nothing +0.
 WEFT_API weft_val weft_sum(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes,
-                           bool keep_dims); // f32 i32 i64
+                           bool keep_dims);
+// That sum / count.   f32; of nothing NaN.
 WEFT_API weft_val weft_mean(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes,
-                            bool keep_dims); // f32; sum / count
+                            bool keep_dims);
+// Greatest, least: NaN wins, then -0 < +0.   f32, integers, bool.   Gradient: shared equally among the
+// elements that equal the result.   Errors: WEFT_ERR_SHAPE (nothing to reduce).
 WEFT_API weft_val weft_reduce_max(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes,
-                                  bool keep_dims); // f32, integers, bool; size 0 is an error
+                                  bool keep_dims);
 WEFT_API weft_val weft_reduce_min(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes,
                                   bool keep_dims);
-// Index of the greatest along one axis, i32; the lowest index of equals; NaN is greatest.
+// Index of the greatest along one axis: the lowest of equals (-0 equals +0), NaN is greatest.
+//   x       f32, integers, bool
+//   result  i32
+// The gradient stops. Errors: WEFT_ERR_SHAPE (nothing to reduce).
 WEFT_API weft_val weft_argmax(weft_graph *g, weft_val x, int32_t axis, bool keep_dims);
-// Mean and biased variance in one pass by chunks; both keep the reduced axes with size 1.
+// Mean and variance (divided by the count, not count - 1), both with the reduced axes of size 1.
+//   x       f32
+// Gradient: dx = dmean / n + dvariance * 2 (x - mean) / n.
+// Numerics: two passes inside a chunk, chunks merged by Chan's formula: a small variance far from 0
+// keeps its bits. Of nothing NaN both.
 WEFT_API void weft_moments(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes,
                            weft_val *out_mean, weft_val *out_variance);
 
 // ---- products
-// [..,m,k] x [..,k,n] -> [..,m,n]; transpose_a: a is [..,k,m]; transpose_b: b is [..,n,k]. f32.
-// Batch axes broadcast.
+// c = a b over the last two axes.
+//   a       [..,m,k], or [..,k,m] with transpose_a   f32
+//   b       [..,k,n], or [..,n,k] with transpose_b   f32
+//   result  [..,m,n]; batch axes broadcast
+// Gradients: dc b^T and a^T dc, flushed, summed over batch axes that were stretched.
+// Numerics: chains of fma over ascending k in blocks of at most 4096, block sums ascending; a row more
+// in a changes no other row's bits. k = 0 gives +0.
+// Errors: WEFT_ERR_SHAPE (fewer than 2 axes, inner sizes differ, batches do not broadcast).
 WEFT_API weft_val weft_matmul(weft_graph *g, weft_val a, weft_val b, bool transpose_a,
                               bool transpose_b);
 
@@ -242,24 +328,39 @@ WEFT_API weft_val weft_gather(weft_graph *g, weft_val x, weft_val idx, int32_t a
 WEFT_API weft_val weft_scatter_add(weft_graph *g, weft_val base, weft_val idx, weft_val updates,
                                    int32_t axis);
 
-// ---- shape: no arithmetic, any dtype
-// One of dims may be -1: what is left.
+// ---- shape: no arithmetic, any dtype. All but pad and concat are views: they cost nothing by themselves.
+// The same elements in row-major order under other dims.
+//   dims    of the same count; one may be -1: what is left
+// Gradient: reshaped back. Errors: WEFT_ERR_SHAPE (counts differ, nothing fits for -1).
 WEFT_API weft_val weft_reshape(weft_graph *g, weft_val x, const int64_t *dims, int32_t ndim);
-// Axes from first on become one.
+// Axes from first on become one: [a,b,c] from 1 is [a,b*c].
+//   first   0 <= first <= x's ndim; negative counts from the end
 WEFT_API weft_val weft_flatten(weft_graph *g, weft_val x, int32_t first);
 // result axis i is x's axis order[i].
+//   order   each of x's axes once; negative counts from the end
+// Gradient: permuted back. Errors: WEFT_ERR_ATTR (not each axis once).
 WEFT_API weft_val weft_permute(weft_graph *g, weft_val x, const int32_t *order);
-// Swaps the last two axes.
+// Swaps the last two axes. Errors: WEFT_ERR_SHAPE (fewer than two).
 WEFT_API weft_val weft_transpose(weft_graph *g, weft_val x);
 // NumPy's rule: axes are matched from the right, size 1 stretches.
+// Gradient: summed over what was stretched. Errors: WEFT_ERR_SHAPE (x does not stretch to dims).
 WEFT_API weft_val weft_broadcast(weft_graph *g, weft_val x, const int64_t *dims, int32_t ndim);
-// start <= i < stop by step > 0 for each axis; negative start and stop count from the end, stop is
-// cut to the size. step NULL: 1.
+// Elements start, start + step, .. before stop of each axis.
+//   start   0 <= start <= stop, one for each axis; negative counts from the end
+//   stop    likewise; cut to the size (INT64_MAX: to the end)
+//   step    >= 1; NULL: 1
+// Gradient: zeros in between and around. Errors: WEFT_ERR_SHAPE (range outside), WEFT_ERR_ATTR (step).
 WEFT_API weft_val weft_slice(weft_graph *g, weft_val x, const int64_t *start, const int64_t *stop,
                              const int64_t *step);
-// before and after >= 0 for each axis.
+// x with elements around it.
+//   before, after   how many, >= 0, one for each axis
+//   value           rounded once to x's dtype; an integer dtype must hold it exactly
+// Gradient: the part of x. Errors: WEFT_ERR_ATTR (a size below 0, value does not fit).
 WEFT_API weft_val weft_pad(weft_graph *g, weft_val x, const int64_t *before, const int64_t *after,
                            double value);
+// n values one behind the other along axis; the other axes and the dtype are the same.
+//   axis    negative counts from the end
+// Gradient: each one's part. Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE, WEFT_ERR_USAGE (n = 0).
 WEFT_API weft_val weft_concat(weft_graph *g, const weft_val *xs, size_t n, int32_t axis);
 
 // ---- gradient control and losses
