@@ -55,7 +55,7 @@ WEFT_API weft_val weft_iota(weft_graph *g, weft_dtype dtype, const int64_t *dims
 // WEFT_ERR_DTYPE.
 WEFT_API weft_val weft_assign(weft_graph *g, weft_val var, weft_val value);
 // Marks the step bad where x holds a NaN or an infinity: then no assign of the step takes place, and
-// weft_program_wait names this op's scope.
+// weft_program_check names this op.
 //   x       any shape   f32
 //   result  bool []: all is finite
 // No gradient.
