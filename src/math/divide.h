@@ -82,7 +82,8 @@ WF_FN wf_f32 wf_div_soft(wf_f32 a, wf_f32 b)
     const wf_u32 odd = cut | (wf_u32)(left != 0u);
     const wf_u32 down = odd >> 3;
     const wf_u32 tail = odd & 7u;
-    const wf_u32 sub = down + (wf_u32)((tail > 4u) | ((tail == 4u) & (down & 1u)));
+    const wf_u32 tie = (wf_u32)(tail == 4u) & down & 1u;
+    const wf_u32 sub = down + ((wf_u32)(tail > 4u) | tie);
 
     wf_u32 r = e < -126 ? sub : normal;
     r = e > 127 ? 0x7f800000u : r;

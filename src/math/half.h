@@ -37,7 +37,9 @@ WF_FN wf_u16 wf_f32_to_f16(wf_f32 x)
     const wf_u32 kept = sig >> drop;
     const wf_u32 middle = 1u << (drop - 1u);
     const wf_u32 rest = sig & ((1u << drop) - 1u);
-    const wf_u32 sub = kept + (wf_u32)((rest > middle) | ((rest == middle) & (kept & 1u)));
+    // Integers, not truth values: gcc makes no vector of a bit taken as a truth value.
+    const wf_u32 tie = (wf_u32)(rest == middle) & kept & 1u;
+    const wf_u32 sub = kept + ((wf_u32)(rest > middle) | tie);
     wf_u32 r = mag < 0x38800000u ? sub : normal; // 2^-14
     r = mag >= 0x477ff000u ? 0x7c00u : r;        // 65520, the midpoint above the largest
     r = mag > 0x7f800000u ? 0x7e00u : r | sign;
