@@ -60,6 +60,10 @@ WEFT_API weft_val weft_assign(weft_graph *g, weft_val var, weft_val value);
 //   result  bool []: all is finite
 // No gradient.
 WEFT_API weft_val weft_guard(weft_graph *g, weft_val x);
+// Marks the step bad where an index is not in [0, size). Returns bool []: all are.
+//   idx   i32 i64, any shape; negative ones are outside, unlike with weft_gather
+// No gradient.
+WEFT_API weft_val weft_index_guard(weft_graph *g, weft_val idx, int64_t size);
 
 // ---- random. Philox4x32-10: key seed, counter (index / 4, step, stream), where index is the logical
 // row-major index and stream a hash of the scope and of the op's ordinal among the scope's random ops.
