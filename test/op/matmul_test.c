@@ -57,6 +57,24 @@ static void cuts_long_sums_into_blocks(void **state)
     op_expect_f32(g, weft_matmul(g, x, y, false, false), c, 1);
 }
 
+static void adds_many_blocks_by_groups(void **state)
+{
+    weft_graph *g = *state;
+    // 140000 terms: 35 blocks of 4032 in 32 groups. Blocks 10 and 11 are one group, 12 and 13 are two:
+    // ones in the former meet before they meet 2^24, ones in the latter are lost.
+    enum { K = 140000, BLOCK = 4032 };
+    static float a[2 * K], b[K];
+    for (int i = 0; i < K; i++) {
+        b[i] = 1.0f;
+    }
+    a[0] = a[K] = 16777216.0f;
+    a[10 * BLOCK] = a[11 * BLOCK] = 1.0f;
+    a[K + 12 * BLOCK] = a[K + 13 * BLOCK] = 1.0f;
+    static const float c[] = {16777218.0f, 16777216.0f};
+    const weft_val x = op_f32(g, OP_DIMS(2, K), a), y = op_f32(g, OP_DIMS(K, 1), b);
+    op_expect_f32(g, weft_matmul(g, x, y, false, false), c, 2);
+}
+
 static void ends_with_plus_zero(void **state)
 {
     weft_graph *g = *state;
@@ -127,6 +145,7 @@ const struct CMUnitTest wf_tests_matmul[] = {
     OP_TEST(stretches_batches),
     OP_TEST(chains_within_a_block),
     OP_TEST(cuts_long_sums_into_blocks),
+    OP_TEST(adds_many_blocks_by_groups),
     OP_TEST(ends_with_plus_zero),
     OP_TEST(has_its_gradients),
     OP_TEST(has_second_order),
