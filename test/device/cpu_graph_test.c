@@ -119,7 +119,7 @@ static void add_elementwise(random_graph *r)
 
 static void add_cast(random_graph *r)
 {
-    static const weft_dtype dtypes[] = {WEFT_F16, WEFT_BF16, WEFT_I8,  WEFT_U8,
+    static const weft_dtype dtypes[] = {WEFT_F16, WEFT_BF16, WEFT_I8,   WEFT_U8,
                                         WEFT_I32, WEFT_I64,  WEFT_BOOL, WEFT_F64};
     const weft_val a = weft_mul(r->g, pick(r), weft_scalar(r->g, WEFT_F32, 77.0));
     const weft_dtype dtype = dtypes[below(r, WF_COUNT_OF(dtypes))];
@@ -273,8 +273,8 @@ static void add_pool(random_graph *r)
         const int64_t w_dims[] = {dims[1], dims[1], 1, 1};
         source = weft_conv(g, x, add_input(r, WEFT_F32, w_dims, 4), NULL);
     }
-    const weft_val y = below(r, 2) ? weft_max_pool(g, source, window, &o)
-                                   : weft_mean_pool(g, source, window, &o);
+    const weft_val y =
+        below(r, 2) ? weft_max_pool(g, source, window, &o) : weft_mean_pool(g, source, window, &o);
     push(r, y);
     const weft_val loss = weft_sum(g, weft_mul(g, y, y), NULL, 0, false);
     weft_val dx;
@@ -292,8 +292,9 @@ static void add_index(random_graph *r)
     const int32_t axis = (int32_t)below(r, (uint32_t)t.ndim);
     const int64_t n = 1 + below(r, 200);
     // Indices in range: |round(x)| modulo the size.
-    weft_val idx = weft_cast(g, weft_mul(g, add_input(r, WEFT_F32, &n, 1), weft_scalar(g, WEFT_F32, 999.0)),
-                             below(r, 2) ? WEFT_I32 : WEFT_I64);
+    weft_val idx =
+        weft_cast(g, weft_mul(g, add_input(r, WEFT_F32, &n, 1), weft_scalar(g, WEFT_F32, 999.0)),
+                  below(r, 2) ? WEFT_I32 : WEFT_I64);
     const weft_dtype dtype = weft_val_type(g, idx).dtype;
     idx = weft_rem(g, idx, weft_scalar(g, dtype, (double)t.dims[axis]));
     const weft_val y = weft_gather(g, a, idx, axis);
@@ -318,9 +319,15 @@ static void add_cross_entropy(random_graph *r)
     weft_graph *g = r->g;
     const int64_t dims[] = {1 + below(r, 40), 2 + below(r, 40)};
     const weft_val x = add_input(r, WEFT_F32, dims, 2);
-    const weft_val labels = weft_cast(
-        g, weft_abs(g, weft_rem(g, weft_cast(g, weft_mul(g, add_input(r, WEFT_F32, dims, 1), weft_scalar(g, WEFT_F32, 50.0)), WEFT_I32),
-                                weft_scalar(g, WEFT_I32, (double)dims[1]))), WEFT_I32);
+    const weft_val labels =
+        weft_cast(g,
+                  weft_abs(g, weft_rem(g,
+                                       weft_cast(g,
+                                                 weft_mul(g, add_input(r, WEFT_F32, dims, 1),
+                                                          weft_scalar(g, WEFT_F32, 50.0)),
+                                                 WEFT_I32),
+                                       weft_scalar(g, WEFT_I32, (double)dims[1]))),
+                  WEFT_I32);
     const weft_val loss = weft_mean(g, weft_softmax_cross_entropy(g, x, labels), NULL, 0, false);
     weft_val dx;
     weft_grad(g, loss, &x, 1, &dx);
@@ -338,10 +345,10 @@ static void make_graph(weft_context *ctx, uint64_t seed, random_graph *r)
     push(r, new_input(r, ndim));
     push(r, new_input(r, 1 + (int32_t)below(r, 4)));
     static void (*const steps[])(random_graph *) = {
-        add_elementwise, add_elementwise, add_elementwise, add_elementwise, add_reduce,
-        add_reduce,      add_softmax,     add_shape,       add_shape,       add_matmul,
-        add_conv,        add_pool,        add_index,       add_random,      add_cross_entropy,
-        add_cast};
+        add_elementwise, add_elementwise, add_elementwise,   add_elementwise,
+        add_reduce,      add_reduce,      add_softmax,       add_shape,
+        add_shape,       add_matmul,      add_conv,          add_pool,
+        add_index,       add_random,      add_cross_entropy, add_cast};
     const uint32_t n_steps = 2 + below(r, 10);
     for (uint32_t i = 0; i < n_steps && r->n_inputs < 20; i++)
         steps[below(r, WF_COUNT_OF(steps))](r);
@@ -385,9 +392,8 @@ static void write_inputs(const random_graph *r, weft_program *program, const cha
         float *data = malloc(n * 4 + 4);
         for (size_t j = 0; j < n; j++) {
             const uint32_t u = wf_random_word(r->seed, 1, (uint32_t)i, j);
-            const uint32_t bits = u % 499 == 0 ? u
-                                               : (u & 0x807fffffu) |
-                                                     (0x3d800000u + (u >> 3 & 0x01800000u));
+            const uint32_t bits =
+                u % 499 == 0 ? u : (u & 0x807fffffu) | (0x3d800000u + (u >> 3 & 0x01800000u));
             memcpy(data + j, &bits, 4);
         }
         char name[16];
@@ -422,7 +428,8 @@ static void run_graph(const random_graph *r, weft_device *dev, const char *devic
         char name[16];
         const weft_val v = {r->g->outputs[i].val};
         (void)snprintf(name, sizeof name, "y%zu", i);
-        out->bytes[i] = (size_t)weft_val_count(r->g, v) * weft_dtype_size(weft_val_type(r->g, v).dtype);
+        out->bytes[i] =
+            (size_t)weft_val_count(r->g, v) * weft_dtype_size(weft_val_type(r->g, v).dtype);
         out->data[i] = malloc(out->bytes[i] + 1);
         if (weft_program_read(program, name, out->data[i], out->bytes[i], &err) != WEFT_OK)
             fail_graph(r, device, err.message);

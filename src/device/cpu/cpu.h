@@ -90,8 +90,14 @@ char *wf_cpu_workspace(const wf_cpu_lower *q);
 // Marks the task bad; the lowest index stays.
 void wf_cpu_mark_bad(wf_cpu_status *status, uint32_t task_idx);
 
-static inline int64_t wf_cpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t wf_cpu_div_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static inline int64_t wf_cpu_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+static inline int64_t wf_cpu_div_up(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
 
 // ---- the lowerings: rows of the table in cpu_lower.c
 extern const wf_cpu_lowering wf_cpu_lowering_map;

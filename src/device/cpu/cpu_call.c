@@ -35,10 +35,8 @@ static void run_call(const void *params, int64_t item, const wf_cpu_worker *work
         if (p->operands[i].is_copied)
             wf_cpu_tile_gather(p->elementwise, p->tensors[i].data, &p->operands[i].memory, &all);
     }
-    wf_eval eval = {.info = &p->info,
-                    .in = p->tensors,
-                    .out = p->tensors + n_in,
-                    .allocator = p->allocator};
+    wf_eval eval = {
+        .info = &p->info, .in = p->tensors, .out = p->tensors + n_in, .allocator = p->allocator};
     p->failure->code = p->info.op->eval(&eval, &p->failure->error);
     wf_cpu_fenv_set(); // foreign code may have changed the mode
     if (eval.is_bad)

@@ -20,11 +20,11 @@
 typedef struct column_params {
     const wf_cpu_tiles *tiles;
     int64_t n_tiles_b;
-    int64_t unit_points;    // inner points of a unit: a whole subtree
+    int64_t unit_points; // inner points of a unit: a whole subtree
     int64_t n_units;
     int64_t units_per_item;
-    int64_t n_items_a;      // items along the inner points
-    char *workspace;        // [unit][reduction][part][outer], 8 bytes each; NULL: one phase
+    int64_t n_items_a; // items along the inner points
+    char *workspace;   // [unit][reduction][part][outer], 8 bytes each; NULL: one phase
 } column_params;
 
 // The accumulators of one outer tile: level 0 holds the chunk at hand.
@@ -54,8 +54,8 @@ static const wf_cpu_reduce *get_reduce(const wf_cpu_tiles *t, uint32_t reduce_id
 static wf_cpu_parts stack_parts(const stack *s, int32_t level, uint32_t reduce_idx)
 {
     const wf_cpu_tiles *t = s->run->tiles;
-    char *at = s->memory + ((size_t)level * t->n_reduces + reduce_idx) * WF_CPU_N_PARTS *
-                               level_part_bytes(t);
+    char *at = s->memory +
+               ((size_t)level * t->n_reduces + reduce_idx) * WF_CPU_N_PARTS * level_part_bytes(t);
     wf_cpu_parts parts;
     for (size_t i = 0; i < WF_CPU_N_PARTS; i++)
         parts.part[i] = at + i * level_part_bytes(t);
@@ -216,8 +216,8 @@ static void run_units(const void *params, int64_t item, const wf_cpu_worker *wor
     for (int64_t unit = first; unit < end; unit++) {
         stack s;
         start_stack(&s, &run, nb);
-        walk_inner(&s, unit * p->unit_points,
-                   wf_cpu_min((unit + 1) * p->unit_points, t->size_a), b0);
+        walk_inner(&s, unit * p->unit_points, wf_cpu_min((unit + 1) * p->unit_points, t->size_a),
+                   b0);
         finish_stack(&s);
         for (uint32_t i = 0; i < t->n_reduces; i++) {
             const wf_cpu_parts out = unit_parts(p, unit, i, b0);

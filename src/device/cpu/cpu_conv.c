@@ -10,16 +10,16 @@
 
 typedef struct tensor {
     float *data;
-    int64_t n, c;                  // strides of the first two axes
-    int64_t space[WF_CONV_AXES];   // of the spatial ones
+    int64_t n, c;                // strides of the first two axes
+    int64_t space[WF_CONV_AXES]; // of the spatial ones
 } tensor;
 
 typedef struct conv_params {
     const wf_cpu_products *products;
     wf_conv_shape s;
-    tensor x, w, y; // of the forward op: its gradients write x or w
+    tensor x, w, y;                // of the forward op: its gradients write x or w
     int64_t rows_per_item, n_rows; // a row: the lanes' channels of one cell
-    int64_t tiles; // of 16 channels in a group
+    int64_t tiles;                 // of 16 channels in a group
 } conv_params;
 
 static const float zero = 0.0f; // what lies in the padding
@@ -83,9 +83,9 @@ static void forward_row(const conv_params *p, int64_t idx)
     for (int64_t i = 0; i < n_window; i++) {
         wf_conv_split(i, s->window, r);
         const bool is_inside = get_input_cell(s, at, r, h);
-        const float *x = is_inside ? p->x.data + o.n * p->x.n + o.group * s->cg * p->x.c +
-                                         cell_offset(&p->x, h)
-                                   : &zero;
+        const float *x =
+            is_inside ? p->x.data + o.n * p->x.n + o.group * s->cg * p->x.c + cell_offset(&p->x, h)
+                      : &zero;
         wf_cpu_sum_feed(&sum, x, is_inside ? p->x.c : 0,
                         p->w.data + k * p->w.n + cell_offset(&p->w, r), p->w.c, p->w.n, s->cg);
     }
@@ -105,9 +105,8 @@ static void grad_input_row(const conv_params *p, int64_t idx)
     for (int64_t i = 0; i < n_window; i++) {
         wf_conv_split(i, s->window, r);
         const bool is_inside = get_output_cell(s, h, r, at);
-        const float *dy = is_inside ? p->y.data + o.n * p->y.n + k * p->y.c +
-                                          cell_offset(&p->y, at)
-                                    : &zero;
+        const float *dy =
+            is_inside ? p->y.data + o.n * p->y.n + k * p->y.c + cell_offset(&p->y, at) : &zero;
         wf_cpu_sum_feed(&sum, dy, is_inside ? p->y.c : 0,
                         p->w.data + k * p->w.n + o.lane * p->w.c + cell_offset(&p->w, r), p->w.n,
                         p->w.c, s->kg);
@@ -157,8 +156,8 @@ ITEM_FUNCTION(run_grad_weight, grad_weight_row)
 
 static tensor get_tensor(const wf_cpu_lower *q, const wf_view *view)
 {
-    tensor t = {(float *)(void *)wf_cpu_view_data(q, view), view->strides[0], view->strides[1],
-                {0}};
+    tensor t = {
+        (float *)(void *)wf_cpu_view_data(q, view), view->strides[0], view->strides[1], {0}};
     const int32_t rank = view->type.ndim - 2;
     for (int32_t i = 0; i < rank; i++)
         t.space[WF_CONV_AXES - rank + i] = view->strides[2 + i];

@@ -15,7 +15,10 @@
 // Buffers start on a page, so that a large one may get huge pages and none shares a line.
 #define BUFFER_ALIGN ((size_t)4096)
 
-static wf_cpu_device *get_device(weft_device *dev) { return (wf_cpu_device *)dev; }
+static wf_cpu_device *get_device(weft_device *dev)
+{
+    return (wf_cpu_device *)dev;
+}
 
 static uint64_t memory_bytes(void)
 {
@@ -35,7 +38,8 @@ static void enumerate(weft_context *ctx, void (*found)(void *user, const weft_de
     const uint32_t isas = wf_cpu_isa_detect(WF_CPU_ISA_ALL);
     if (isas == 1 && strcmp(wf_cpu_isa_at(0)->name, "scalar") == 0) {
         info.exact = WEFT_EXACT_EMULATED;
-        (void)snprintf(info.reason, sizeof info.reason, "no fma instruction: fma in software, slow");
+        (void)snprintf(info.reason, sizeof info.reason,
+                       "no fma instruction: fma in software, slow");
     }
     found(user, &info);
 }
@@ -48,8 +52,10 @@ static weft_status open_device(weft_context *ctx, const char *selector,
     const wf_cpu_kernels *kernels;
     *out_device = NULL;
     if (selector && selector[0]) {
-        WEFT_FAIL(err, WEFT_ERR_NAME, "cpu: there is one cpu device, '%s' names another, expected "
-                  "'cpu'", selector);
+        WEFT_FAIL(err, WEFT_ERR_NAME,
+                  "cpu: there is one cpu device, '%s' names another, expected "
+                  "'cpu'",
+                  selector);
     }
     WEFT_TRY(wf_cpu_isa_choose(options->isa, &kernels, err));
     const uint32_t n_processors = (uint32_t)wf_thread_n_processors();
@@ -59,8 +65,8 @@ static weft_status open_device(weft_context *ctx, const char *selector,
                   MAX_THREADS);
     }
     WEFT_TRY(wf_alloc(&ctx->allocator, 1, sizeof *dev, &dev, err));
-    weft_status status = wf_cpu_pool_create(&ctx->allocator, n_threads, n_threads <= n_processors,
-                                            &dev->pool, err);
+    weft_status status =
+        wf_cpu_pool_create(&ctx->allocator, n_threads, n_threads <= n_processors, &dev->pool, err);
     if (status != WEFT_OK) {
         wf_free(&ctx->allocator, dev);
         return status;
@@ -127,11 +133,10 @@ static void buffer_destroy(weft_device *dev, wf_device_buffer *buffer)
 static weft_status check_range(const wf_device_buffer *buffer, size_t offset_bytes,
                                size_t size_bytes, weft_error *err)
 {
-    WEFT_REQUIRE(err,
-                 offset_bytes <= buffer->size_bytes &&
-                     size_bytes <= buffer->size_bytes - offset_bytes,
-                 "cpu: copy of %zu bytes at %zu is outside a buffer of %zu bytes", size_bytes,
-                 offset_bytes, buffer->size_bytes);
+    WEFT_REQUIRE(
+        err, offset_bytes <= buffer->size_bytes && size_bytes <= buffer->size_bytes - offset_bytes,
+        "cpu: copy of %zu bytes at %zu is outside a buffer of %zu bytes", size_bytes, offset_bytes,
+        buffer->size_bytes);
     return WEFT_OK;
 }
 

@@ -12,14 +12,23 @@
 #define WF_CPU_FENV_MODE UINT32_C(0x1f80)
 #define WF_CPU_FENV_MASK UINT32_C(0xffc0)
 
-static inline uint64_t wf_cpu_fenv_get(void) { return _mm_getcsr(); }
-static inline void wf_cpu_fenv_restore(uint64_t mode) { _mm_setcsr((uint32_t)mode); }
+static inline uint64_t wf_cpu_fenv_get(void)
+{
+    return _mm_getcsr();
+}
+static inline void wf_cpu_fenv_restore(uint64_t mode)
+{
+    _mm_setcsr((uint32_t)mode);
+}
 static inline void wf_cpu_fenv_set(void)
 {
     if ((_mm_getcsr() & WF_CPU_FENV_MASK) != WF_CPU_FENV_MODE)
         _mm_setcsr(WF_CPU_FENV_MODE);
 }
-static inline void wf_cpu_pause(void) { _mm_pause(); }
+static inline void wf_cpu_pause(void)
+{
+    _mm_pause();
+}
 
 #elif defined(__aarch64__)
 
@@ -39,15 +48,27 @@ static inline void wf_cpu_fenv_set(void)
     if (wf_cpu_fenv_get() != 0)
         wf_cpu_fenv_restore(0);
 }
-static inline void wf_cpu_pause(void) { __asm__ volatile("yield"); }
+static inline void wf_cpu_pause(void)
+{
+    __asm__ volatile("yield");
+}
 
 #else
 
 // C11's own interface; there is no portable word for subnormals.
 #include <fenv.h>
-static inline uint64_t wf_cpu_fenv_get(void) { return (uint64_t)fegetround(); }
-static inline void wf_cpu_fenv_restore(uint64_t mode) { (void)fesetround((int)mode); }
-static inline void wf_cpu_fenv_set(void) { (void)fesetround(FE_TONEAREST); }
+static inline uint64_t wf_cpu_fenv_get(void)
+{
+    return (uint64_t)fegetround();
+}
+static inline void wf_cpu_fenv_restore(uint64_t mode)
+{
+    (void)fesetround((int)mode);
+}
+static inline void wf_cpu_fenv_set(void)
+{
+    (void)fesetround(FE_TONEAREST);
+}
 static inline void wf_cpu_pause(void) {}
 
 #endif

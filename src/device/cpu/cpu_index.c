@@ -84,8 +84,7 @@ static void write_row(const index_params *p, const around *t, char *row, const c
     for (int64_t i = 0; i < n;) {
         const wf_cpu_stretch s = wf_cpu_group_stretch(&t->inner, first + i, n - i);
         p->elementwise->copies[p->size_log2](row + s.offset * ((int64_t)1 << p->size_log2),
-                                             s.stride, src + (i << p->size_log2), 1,
-                                             (size_t)s.len);
+                                             s.stride, src + (i << p->size_log2), 1, (size_t)s.len);
         i += s.len;
     }
 }

@@ -26,8 +26,14 @@ static const wf_cpu_kernels kernels[] = {
 };
 #undef WF_ISA
 
-size_t wf_cpu_isa_count(void) { return WF_COUNT_OF(kernels); }
-const wf_cpu_kernels *wf_cpu_isa_at(size_t idx) { return &kernels[idx]; }
+size_t wf_cpu_isa_count(void)
+{
+    return WF_COUNT_OF(kernels);
+}
+const wf_cpu_kernels *wf_cpu_isa_at(size_t idx)
+{
+    return &kernels[idx];
+}
 
 #ifdef IS_X86
 enum { LEVEL_AVX2 = 1, LEVEL_AVX512 = 2 };
@@ -96,8 +102,8 @@ static const char *names_text(uint32_t set, char *buf, size_t size_bytes)
     for (size_t i = 0; i < WF_COUNT_OF(kernels); i++) {
         if (!(set >> i & 1u))
             continue;
-        const int n = snprintf(buf + used, size_bytes - used, "%s%s", used ? ", " : "",
-                               kernels[i].name);
+        const int n =
+            snprintf(buf + used, size_bytes - used, "%s%s", used ? ", " : "", kernels[i].name);
         if (n < 0 || (size_t)n >= size_bytes - used)
             break;
         used += (size_t)n;
@@ -105,8 +111,7 @@ static const char *names_text(uint32_t set, char *buf, size_t size_bytes)
     return buf;
 }
 
-weft_status wf_cpu_isa_choose(const char *name, const wf_cpu_kernels **out_kernels,
-                              weft_error *err)
+weft_status wf_cpu_isa_choose(const char *name, const wf_cpu_kernels **out_kernels, weft_error *err)
 {
     const uint32_t found = wf_cpu_isa_detect(WF_CPU_ISA_ALL);
     char text[128];

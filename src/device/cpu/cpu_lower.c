@@ -4,9 +4,9 @@
 #include <string.h>
 
 static const wf_cpu_lowering *const lowerings[] = {
-    &wf_cpu_lowering_map,      &wf_cpu_lowering_row,    &wf_cpu_lowering_column,
-    &wf_cpu_lowering_contract, &wf_cpu_lowering_conv,   &wf_cpu_lowering_window,
-    &wf_cpu_lowering_index,    &wf_cpu_lowering_guard,  &wf_cpu_lowering_call,
+    &wf_cpu_lowering_map,      &wf_cpu_lowering_row,   &wf_cpu_lowering_column,
+    &wf_cpu_lowering_contract, &wf_cpu_lowering_conv,  &wf_cpu_lowering_window,
+    &wf_cpu_lowering_index,    &wf_cpu_lowering_guard, &wf_cpu_lowering_call,
 };
 
 static const wf_cpu_lowering *find_lowering(wf_task_kind kind)
@@ -35,8 +35,8 @@ static weft_status get_info(wf_cpu_lower *q, weft_error *err)
         in[i] = task->inputs[i].type;
     for (size_t i = 0; i < task->n_outputs; i++)
         out[i] = task->outputs[i].type;
-    q->info = (wf_node_info){task->node->op, task->n_inputs,  in,
-                             task->n_outputs, out,            task->node->attrs};
+    q->info =
+        (wf_node_info){task->node->op, task->n_inputs, in, task->n_outputs, out, task->node->attrs};
     return WEFT_OK;
 }
 
@@ -44,8 +44,9 @@ weft_status wf_cpu_lower_task(wf_cpu_lower *q, weft_error *err)
 {
     const wf_cpu_lowering *lowering = find_lowering(q->task->kind);
     if (!lowering) {
-        WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "cpu: task %u is of kind %d, which is not lowered here",
-                  q->task_idx, (int)q->task->kind);
+        WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED,
+                  "cpu: task %u is of kind %d, which is not lowered here", q->task_idx,
+                  (int)q->task->kind);
     }
     q->info = (wf_node_info){0};
     if (!q->task->kernel && q->task->node)

@@ -41,8 +41,8 @@ struct wf_cpu_pool {
     char padding_after[64];
 
     wf_mutex mutex;
-    wf_cond wake;           // a job is there, or the end
-    wf_cond done;           // the last item is done
+    wf_cond wake; // a job is there, or the end
+    wf_cond done; // the last item is done
     _Atomic uint32_t n_asleep;
     _Atomic bool is_caller_asleep;
     _Atomic bool is_ending;
@@ -214,7 +214,10 @@ void wf_cpu_pool_destroy(wf_cpu_pool *pool)
     wf_free(&allocator, pool);
 }
 
-uint32_t wf_cpu_pool_n_threads(const wf_cpu_pool *pool) { return pool->n_threads; }
+uint32_t wf_cpu_pool_n_threads(const wf_cpu_pool *pool)
+{
+    return pool->n_threads;
+}
 
 weft_status wf_cpu_pool_reserve(wf_cpu_pool *pool, size_t size_bytes, weft_error *err)
 {

@@ -11,7 +11,7 @@ typedef struct wf_cpu_sum {
     const wf_cpu_products *products;
     size_t n;
     int64_t block_len, n_blocks;
-    int64_t block;   // the one at hand, and how many of its terms are in
+    int64_t block; // the one at hand, and how many of its terms are in
     int64_t in_block;
     int64_t group;
     float chain[WF_CPU_PRODUCT_LANES];

@@ -39,7 +39,10 @@ static void run_short_rows(const void *params, int64_t item, const wf_cpu_worker
 }
 
 // ---- long rows. A reduction's chunk results of one row: n_chunks of each part, one after another.
-static size_t part_bytes(int64_t n_chunks) { return wf_round_up((size_t)n_chunks * 8, 64); }
+static size_t part_bytes(int64_t n_chunks)
+{
+    return wf_round_up((size_t)n_chunks * 8, 64);
+}
 static size_t row_bytes(uint32_t n_reduces, int64_t n_chunks)
 {
     return n_reduces * WF_CPU_N_PARTS * part_bytes(n_chunks);
@@ -139,8 +142,7 @@ static void run_some_chunks(const void *params, int64_t item, const wf_cpu_worke
     const int64_t chunk = item % p->items_per_row * p->chunks_per_item;
     wf_cpu_run_begin(&run, p->tiles, worker->scratch);
     run_outer_until(p, &run, row, p->level);
-    walk_chunks(p, &run, row, p->level, chunk,
-                wf_cpu_min(p->chunks_per_item, p->n_chunks - chunk));
+    walk_chunks(p, &run, row, p->level, chunk, wf_cpu_min(p->chunks_per_item, p->n_chunks - chunk));
 }
 
 // One row: the trees of a level; after the last, the outer values and their stores.

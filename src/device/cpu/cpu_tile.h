@@ -37,7 +37,7 @@ typedef struct wf_cpu_step {
     wf_cpu_step_time time;
     weft_dtype dtype;
     int32_t size_log2;
-    bool is_outer; // the value, or what a STORE writes
+    bool is_outer;    // the value, or what a STORE writes
     bool is_gathered; // LOAD: always copied, because a store may overwrite what it read
     bool has_pitch;   // LOAD: only reductions read it, and they take rows apart from each other
     int32_t level;    // the longest chain of reductions before it
@@ -64,17 +64,17 @@ typedef struct wf_cpu_tiles {
     const wf_cpu_elementwise *elementwise;
     const wf_cpu_reduces *reduces;
     wf_kernel_kind kind;
-    int64_t size_a, size_b;   // points of each group
-    int64_t tile_a, tile_b;   // the largest tile
-    int64_t n_outer_max;      // outer points of the largest tile
+    int64_t size_a, size_b; // points of each group
+    int64_t tile_a, tile_b; // the largest tile
+    int64_t n_outer_max;    // outer points of the largest tile
     uint32_t n_steps;
     wf_cpu_step *steps;
     wf_cpu_operand *operands; // inputs, outputs, then the logical indices of IOTA and RANDOM
     uint32_t n_reduces;
-    uint32_t *reduce_steps;   // step of each
+    uint32_t *reduce_steps; // step of each
     int32_t n_levels;
     wf_cpu_list once, period;
-    wf_cpu_list all;     // every POINT and OUTER step in order: the whole of B, or of A, is in the tile
+    wf_cpu_list all; // every POINT and OUTER step in order: the whole of B, or of A, is in the tile
     // A walk over tiles for each level, when a tile is only a part: outer[l], points[l] in every
     // tile, the reductions of level l come together; after the last level, the outer stores.
     wf_cpu_list *points; // [n_levels]
@@ -100,8 +100,8 @@ int64_t wf_cpu_axes_count(const wf_kernel *k, const int32_t *axes, int32_t n);
 typedef struct wf_cpu_run {
     const wf_cpu_tiles *tiles;
     char *scratch;
-    char **val;     // [n_steps]
-    int64_t *pitch; // [n_steps], of LOADs that have one
+    char **val;            // [n_steps]
+    int64_t *pitch;        // [n_steps], of LOADs that have one
     wf_cpu_parts *parts;   // [n_reduces] where REDUCE writes
     wf_cpu_parts *results; // [n_reduces] where SECOND reads
     wf_cpu_tile tile;

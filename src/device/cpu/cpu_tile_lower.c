@@ -16,7 +16,7 @@ typedef struct builder {
     uint32_t *point_of; // step of an outer value -> the step that holds it for every point
     uint32_t capacity;
     uint32_t n_operands;
-    bool is_late; // stores wait for the last walk
+    bool is_late;                         // stores wait for the last walk
     uint32_t *free_slots[WF_CPU_N_SIZES]; // steps whose slot is free again
     uint32_t n_free[WF_CPU_N_SIZES];
     size_t slot_bytes;
@@ -46,9 +46,8 @@ static wf_cpu_group make_group(const wf_kernel *k, const int32_t *axes, int32_t 
 static void set_operand(builder *b, uint32_t idx, char *data, int32_t log2, const int64_t *strides)
 {
     const wf_cpu_layout *l = b->layout;
-    b->tiles->operands[idx] =
-        (wf_cpu_operand){data, log2, make_group(b->k, l->a, l->n_a, strides),
-                         make_group(b->k, l->b, l->n_b, strides)};
+    b->tiles->operands[idx] = (wf_cpu_operand){data, log2, make_group(b->k, l->a, l->n_a, strides),
+                                               make_group(b->k, l->b, l->n_b, strides)};
 }
 
 // First and last byte that an operand touches.
@@ -116,8 +115,7 @@ static uint32_t get_point(builder *b, uint32_t idx)
     } else {
         step->n_args = 1;
         step->args[0] = idx;
-        step->time =
-            b->k->kind == WF_KERNEL_COLUMN ? WF_CPU_TIME_PERIOD : WF_CPU_TIME_POINT;
+        step->time = b->k->kind == WF_KERNEL_COLUMN ? WF_CPU_TIME_PERIOD : WF_CPU_TIME_POINT;
     }
     b->point_of[idx] = at;
     return at;
@@ -149,13 +147,11 @@ static void add_index(builder *b, const wf_inst *inst, const uint32_t *args)
         strides[inst->axis] = 1;
     const uint32_t operand = b->n_operands++;
     set_operand(b, operand, NULL, 0, strides);
-    wf_cpu_step *step =
-        add_step(b, is_random ? WF_CPU_STEP_RANDOM : WF_CPU_STEP_IOTA, inst->dtype);
+    wf_cpu_step *step = add_step(b, is_random ? WF_CPU_STEP_RANDOM : WF_CPU_STEP_IOTA, inst->dtype);
     step->operand = operand;
     step->is_outer = inst->is_outer;
     step->time = inst->is_outer ? WF_CPU_TIME_OUTER : WF_CPU_TIME_POINT;
-    if (!is_random && !inst->is_outer &&
-        wf_cpu_group_is_constant(&b->tiles->operands[operand].a))
+    if (!is_random && !inst->is_outer && wf_cpu_group_is_constant(&b->tiles->operands[operand].a))
         step->time = WF_CPU_TIME_PERIOD;
     step->bits = inst->bits;
     step->random = (wf_cpu_random){inst->random, inst->stream, 0, 0};
@@ -264,8 +260,7 @@ static weft_status add_inst(builder *b, uint32_t inst_idx, weft_error *err)
         break;
     }
     case WF_INST_STORE: {
-        wf_cpu_step *step =
-            add_step(b, WF_CPU_STEP_STORE, b->k->outputs[inst->operand].dtype);
+        wf_cpu_step *step = add_step(b, WF_CPU_STEP_STORE, b->k->outputs[inst->operand].dtype);
         step->is_outer = inst->is_outer;
         step->time = inst->is_outer ? WF_CPU_TIME_OUTER : WF_CPU_TIME_POINT;
         step->operand = (uint32_t)b->k->n_inputs + inst->operand;
@@ -288,8 +283,7 @@ static weft_status add_insts(builder *b, weft_error *err)
     for (int pass = 0; pass < 3; pass++) {
         for (uint32_t i = 0; i < k->n_insts; i++) {
             const wf_inst *inst = &k->insts[i];
-            const bool is_first =
-                inst->kind == WF_INST_LOAD && is_overwritten(b, inst->operand);
+            const bool is_first = inst->kind == WF_INST_LOAD && is_overwritten(b, inst->operand);
             const int wanted = is_first ? 0 : inst->kind == WF_INST_STORE ? 2 : 1;
             if (pass == wanted)
                 WEFT_TRY(add_inst(b, i, err));
@@ -481,8 +475,8 @@ static weft_status init_builder(builder *b, weft_error *err)
     WEFT_TRY(wf_cpu_take(q, n_reduces, sizeof *t->reduce_steps, &t->reduce_steps, err));
     for (int i = 0; i < WF_CPU_N_SIZES; i++)
         WEFT_TRY(wf_cpu_take(q, b->capacity, sizeof(uint32_t), &b->free_slots[i], err));
-    WEFT_TRY(wf_cpu_take(q, k->n_inputs + k->n_outputs + n_index, sizeof *t->operands,
-                         &t->operands, err));
+    WEFT_TRY(wf_cpu_take(q, k->n_inputs + k->n_outputs + n_index, sizeof *t->operands, &t->operands,
+                         err));
     for (size_t i = 0; i < k->n_inputs; i++) {
         set_operand(b, (uint32_t)i, wf_cpu_input_data(q, i), wf_cpu_size_log2(k->inputs[i].dtype),
                     k->inputs[i].strides);

@@ -198,8 +198,8 @@ void wf_cpu_run_begin(wf_cpu_run *run, const wf_cpu_tiles *tiles, char *scratch)
 void wf_cpu_run_points(wf_cpu_run *run, const wf_cpu_list *list, const wf_cpu_tile *tile)
 {
     run->tile = *tile;
-    const bool is_current = run->period.b0 == tile->b0 && run->period.nb == tile->nb &&
-                            run->period.na >= tile->na;
+    const bool is_current =
+        run->period.b0 == tile->b0 && run->period.nb == tile->nb && run->period.na >= tile->na;
     if (!is_current) {
         for (size_t i = 0; i < run->tiles->period.n; i++)
             run_step(run, run->tiles->period.steps[i]);

@@ -26,7 +26,10 @@ typedef struct side {
     int64_t a, b;
 } side;
 
-static int64_t magnitude(int64_t x) { return x < 0 ? -x : x; }
+static int64_t magnitude(int64_t x)
+{
+    return x < 0 ? -x : x;
+}
 
 // dst[i,j] = src[i,j], i < na, j < nb. `memory` is the side whose layout decides the inner loop.
 static void copy_box(const wf_cpu_elementwise *e, int32_t size_log2, const side *dst,
@@ -63,8 +66,8 @@ static void copy_tile(const wf_cpu_elementwise *e, char *tile, const wf_cpu_oper
             const wf_cpu_stretch b = wf_cpu_group_stretch(&op->b, t->b0 + j, t->nb - j);
             const side memory = {op->data + (a.offset + b.offset) * size, a.stride, b.stride};
             const side inside = {tile + (i * t->nb + j) * size, t->nb, 1};
-            copy_box(e, op->size_log2, is_gather ? &inside : &memory,
-                     is_gather ? &memory : &inside, &memory, a.len, b.len);
+            copy_box(e, op->size_log2, is_gather ? &inside : &memory, is_gather ? &memory : &inside,
+                     &memory, a.len, b.len);
             j += b.len;
         }
         i += a.len;

@@ -13,7 +13,7 @@
 
 typedef struct tensor {
     char *data;
-    int64_t n, c;        // strides in elements
+    int64_t n, c; // strides in elements
     int64_t space[AXES];
 } tensor;
 
@@ -24,7 +24,7 @@ typedef struct window_params {
     bool is_by_channel; // a line is [c], else it is the last spatial axis
     int64_t size[AXES]; // cells of the result: out, or for gradients in
     int64_t n_lines, lines_per_item, line_len;
-    tensor x, y, where; // x: the side of in; y: the side of out
+    tensor x, y, where;  // x: the side of in; y: the side of out
     float *counts[AXES]; // along each axis, cells that window p counts
 } window_params;
 
@@ -126,7 +126,10 @@ static void walk_forward(const window_params *p, const line *l, char *scratch, f
 }
 
 // Scratch of a line: values, then (maximum) cells.
-static float *line_values(char *scratch) { return (float *)(void *)scratch; }
+static float *line_values(char *scratch)
+{
+    return (float *)(void *)scratch;
+}
 static int32_t *line_cells(const window_params *p, char *scratch)
 {
     return (int32_t *)(void *)(scratch + wf_round_up((size_t)p->line_len * 4, 64));
@@ -198,11 +201,10 @@ typedef void grad_step_fn(const window_params *p, const line *l, const grad_step
 static void step_won(const window_params *p, const line *l, const grad_step *g)
 {
     const bool by_channel = p->is_by_channel;
-    p->loops->won(g->sum, g->sum_stride,
-                  (const uint8_t *)p->where.data + get_offset(&p->where, l, g->at),
-                  by_channel ? p->where.c : p->where.space[2],
-                  float_at(&p->y, get_offset(&p->y, l, g->at)),
-                  by_channel ? p->y.c : p->y.space[2], g->r, (size_t)g->n);
+    p->loops->won(
+        g->sum, g->sum_stride, (const uint8_t *)p->where.data + get_offset(&p->where, l, g->at),
+        by_channel ? p->where.c : p->where.space[2], float_at(&p->y, get_offset(&p->y, l, g->at)),
+        by_channel ? p->y.c : p->y.space[2], g->r, (size_t)g->n);
 }
 
 static void step_share(const window_params *p, const line *l, const grad_step *g)

@@ -78,8 +78,7 @@
 #define WF_ELEMENTWISE_N2(name, f32, int_, truth, grad, flags) ROWS_F(name) ROWS_INT(name)
 #define WF_ELEMENTWISE_I1(name, int_, flags) ROWS_INT(name) ROWS_BOOL(name)
 #define WF_ELEMENTWISE_I2(name, int_, flags) ROWS_INT(name) ROWS_BOOL(name)
-#define WF_ELEMENTWISE_C1(name, f32, int_, truth, flags)                                           \
-    ROWS_F(name) ROWS_INT(name) ROWS_BOOL(name)
+#define WF_ELEMENTWISE_C1(name, f32, int_, truth, flags) ROWS_F(name) ROWS_INT(name) ROWS_BOOL(name)
 #define WF_ELEMENTWISE_C2(name, expr, flags) ROWS_F(name) ROWS_INT(name) ROWS_BOOL(name)
 static const wf_cpu_apply applies[] = {
 #include "weft_generated/elementwise_list.inc"
@@ -289,9 +288,15 @@ const wf_cpu_elementwise WF_CPU_NAME(wf_cpu_elementwise);
 const wf_cpu_elementwise WF_CPU_NAME(wf_cpu_elementwise) = {
     .applies = applies,
     .n_applies = WF_COUNT_OF(applies),
-    .casts = {[WEFT_F32] = CAST_ROW(f32), [WEFT_F64] = CAST_ROW(f64), [WEFT_F16] = CAST_ROW(f16), [WEFT_BF16] = CAST_ROW(bf16),
-              [WEFT_I8] = CAST_ROW(i8), [WEFT_U8] = CAST_ROW(u8), [WEFT_I32] = CAST_ROW(i32),
-              [WEFT_I64] = CAST_ROW(i64), [WEFT_BOOL] = CAST_ROW(bool)},
+    .casts = {[WEFT_F32] = CAST_ROW(f32),
+              [WEFT_F64] = CAST_ROW(f64),
+              [WEFT_F16] = CAST_ROW(f16),
+              [WEFT_BF16] = CAST_ROW(bf16),
+              [WEFT_I8] = CAST_ROW(i8),
+              [WEFT_U8] = CAST_ROW(u8),
+              [WEFT_I32] = CAST_ROW(i32),
+              [WEFT_I64] = CAST_ROW(i64),
+              [WEFT_BOOL] = CAST_ROW(bool)},
     .selects = {select_uint8_t, select_uint16_t, select_uint32_t, select_uint64_t},
     .copies = {copy_uint8_t, copy_uint16_t, copy_uint32_t, copy_uint64_t},
     .iota = iota,

@@ -28,7 +28,7 @@
 typedef void wf_cpu_apply_fn(void *dst, const void *a, const void *b, const void *c, size_t n);
 
 typedef struct wf_cpu_apply {
-    const char *op; // its name
+    const char *op;   // its name
     weft_dtype dtype; // of the operands
     wf_cpu_apply_fn *run;
 } wf_cpu_apply;

@@ -352,32 +352,18 @@ static void variance(float *dst, const float *m2, const float *count, size_t n)
 }
 
 #define ROW_OF(kind, dtype, name)                                                                  \
-    {WF_REDUCE_##kind,   WEFT_##dtype,       name##_row_chunks,  name##_row_tree,                  \
+    {WF_REDUCE_##kind,    WEFT_##dtype,       name##_row_chunks,  name##_row_tree,                 \
      name##_column_start, name##_column_rows, name##_column_merge},
 static const wf_cpu_reduce reduces[] = {
-    ROW_OF(SUM, F32, sum)
-    ROW_OF(SUM, I32, sum_i32)
-    ROW_OF(SUM, I64, sum_i64)
-    ROW_OF(MAX, F32, max_f32)
-    ROW_OF(MAX, I8, max_i8)
-    ROW_OF(MAX, U8, max_u8)
-    ROW_OF(MAX, BOOL, max_u8)
-    ROW_OF(MAX, I32, max_i32)
-    ROW_OF(MAX, I64, max_i64)
-    ROW_OF(MIN, F32, min_f32)
-    ROW_OF(MIN, I8, min_i8)
-    ROW_OF(MIN, U8, min_u8)
-    ROW_OF(MIN, BOOL, min_u8)
-    ROW_OF(MIN, I32, min_i32)
-    ROW_OF(MIN, I64, min_i64)
-    ROW_OF(ARGMAX, F32, argmax_f32)
-    ROW_OF(ARGMAX, I8, argmax_i8)
-    ROW_OF(ARGMAX, U8, argmax_u8)
-    ROW_OF(ARGMAX, BOOL, argmax_u8)
-    ROW_OF(ARGMAX, I32, argmax_i32)
-    ROW_OF(ARGMAX, I64, argmax_i64)
-    ROW_OF(MOMENTS, F32, moments)
-};
+    ROW_OF(SUM, F32, sum) ROW_OF(SUM, I32, sum_i32) ROW_OF(SUM, I64, sum_i64)
+        ROW_OF(MAX, F32, max_f32) ROW_OF(MAX, I8, max_i8) ROW_OF(MAX, U8, max_u8)
+            ROW_OF(MAX, BOOL, max_u8) ROW_OF(MAX, I32, max_i32) ROW_OF(MAX, I64, max_i64)
+                ROW_OF(MIN, F32, min_f32) ROW_OF(MIN, I8, min_i8) ROW_OF(MIN, U8, min_u8)
+                    ROW_OF(MIN, BOOL, min_u8) ROW_OF(MIN, I32, min_i32) ROW_OF(MIN, I64, min_i64)
+                        ROW_OF(ARGMAX, F32, argmax_f32) ROW_OF(ARGMAX, I8, argmax_i8)
+                            ROW_OF(ARGMAX, U8, argmax_u8) ROW_OF(ARGMAX, BOOL, argmax_u8)
+                                ROW_OF(ARGMAX, I32, argmax_i32) ROW_OF(ARGMAX, I64, argmax_i64)
+                                    ROW_OF(MOMENTS, F32, moments)};
 
 const wf_cpu_reduces WF_CPU_NAME(wf_cpu_reduces);
 const wf_cpu_reduces WF_CPU_NAME(wf_cpu_reduces) = {
