@@ -12,6 +12,11 @@ static const lowering lowerings[WF_N_TASK_KINDS] = {
     [WF_TASK_MAP] = {wf_gpu_lower_kernel, NULL},
     [WF_TASK_ROW] = {wf_gpu_lower_kernel, wf_gpu_workspace_kernel},
     [WF_TASK_COLUMN] = {wf_gpu_lower_kernel, wf_gpu_workspace_kernel},
+    [WF_TASK_CONTRACT] = {wf_gpu_lower_contract, wf_gpu_workspace_contract},
+    [WF_TASK_CONV] = {wf_gpu_lower_conv, wf_gpu_workspace_conv},
+    [WF_TASK_WINDOW] = {wf_gpu_lower_window, NULL},
+    [WF_TASK_INDEX] = {wf_gpu_lower_index, wf_gpu_workspace_index},
+    [WF_TASK_GUARD] = {wf_gpu_lower_guard, wf_gpu_workspace_guard},
 };
 
 size_t wf_gpu_task_workspace(weft_device *dev, const wf_task *task)
