@@ -18,7 +18,7 @@
 #define ITEM_POINTS 8192
 
 typedef struct column_params {
-    const wf_cpu_tiles *tiles;
+    const wf_cpu_lowered *tiles;
     int64_t n_tiles_b;
     int64_t unit_points; // inner points of a unit: a whole subtree
     int64_t n_units;
@@ -36,24 +36,24 @@ typedef struct stack {
     size_t n;                   // outer points
 } stack;
 
-static size_t level_part_bytes(const wf_cpu_tiles *t)
+static size_t level_part_bytes(const wf_cpu_lowered *t)
 {
     return wf_round_up((size_t)t->tile_b * 8, 64);
 }
 
-static size_t stack_bytes(const wf_cpu_tiles *t)
+static size_t stack_bytes(const wf_cpu_lowered *t)
 {
     return MAX_LEVELS * t->n_reduces * WF_CPU_N_PARTS * level_part_bytes(t);
 }
 
-static const wf_cpu_reduce *get_reduce(const wf_cpu_tiles *t, uint32_t reduce_idx)
+static const wf_cpu_reduce *get_reduce(const wf_cpu_lowered *t, uint32_t reduce_idx)
 {
     return t->steps[t->reduce_steps[reduce_idx]].reduce;
 }
 
 static wf_cpu_parts stack_parts(const stack *s, int32_t level, uint32_t reduce_idx)
 {
-    const wf_cpu_tiles *t = s->run->tiles;
+    const wf_cpu_lowered *t = s->run->tiles;
     char *at = s->memory +
                ((size_t)level * t->n_reduces + reduce_idx) * WF_CPU_N_PARTS * level_part_bytes(t);
     wf_cpu_parts parts;
@@ -123,7 +123,7 @@ static void finish_stack(stack *s)
 static void walk_inner(stack *s, int64_t first, int64_t end, int64_t b0)
 {
     wf_cpu_run *run = s->run;
-    const wf_cpu_tiles *t = run->tiles;
+    const wf_cpu_lowered *t = run->tiles;
     for (int64_t chunk = first; chunk < end; chunk += CHUNK) {
         const int64_t chunk_end = wf_cpu_min(chunk + CHUNK, end);
         for (uint32_t i = 0; i < t->n_reduces; i++)
@@ -146,7 +146,7 @@ static void set_outer_tile(wf_cpu_run *run, int64_t b0, int64_t nb)
 static void run_results(stack *s, int64_t b0)
 {
     wf_cpu_run *run = s->run;
-    const wf_cpu_tiles *t = run->tiles;
+    const wf_cpu_lowered *t = run->tiles;
     finish_stack(s);
     for (uint32_t i = 0; i < t->n_reduces; i++) {
         const wf_cpu_parts parts = stack_parts(s, s->top, i);
@@ -161,7 +161,7 @@ static void run_results(stack *s, int64_t b0)
 // No inner point at all: the chunk of no rows, whose mean is 0/0.
 static void reduce_nothing(stack *s)
 {
-    const wf_cpu_tiles *t = s->run->tiles;
+    const wf_cpu_lowered *t = s->run->tiles;
     for (uint32_t i = 0; i < t->n_reduces; i++) {
         const wf_cpu_parts acc = stack_parts(s, 0, i);
         get_reduce(t, i)->column_rows(&acc, acc.part[0], 0, 0, s->n, 0);
@@ -172,7 +172,7 @@ static void reduce_nothing(stack *s)
 static void run_whole(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const column_params *p = params;
-    const wf_cpu_tiles *t = p->tiles;
+    const wf_cpu_lowered *t = p->tiles;
     const int64_t b0 = item * t->tile_b;
     wf_cpu_run run;
     stack s;
@@ -190,7 +190,7 @@ static void run_whole(const void *params, int64_t item, const wf_cpu_worker *wor
 static wf_cpu_parts unit_parts(const column_params *p, int64_t unit, uint32_t reduce_idx,
                                int64_t b0)
 {
-    const wf_cpu_tiles *t = p->tiles;
+    const wf_cpu_lowered *t = p->tiles;
     wf_cpu_parts parts;
     for (int i = 0; i < WF_CPU_N_PARTS; i++) {
         const int64_t row = (unit * t->n_reduces + reduce_idx) * WF_CPU_N_PARTS + i;
@@ -204,7 +204,7 @@ static wf_cpu_parts unit_parts(const column_params *p, int64_t unit, uint32_t re
 static void run_units(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const column_params *p = params;
-    const wf_cpu_tiles *t = p->tiles;
+    const wf_cpu_lowered *t = p->tiles;
     const int64_t b0 = item % p->n_tiles_b * t->tile_b;
     const int64_t first = item / p->n_tiles_b * p->units_per_item;
     const int64_t end = wf_cpu_min(first + p->units_per_item, p->n_units);
@@ -232,7 +232,7 @@ static void run_units(const void *params, int64_t item, const wf_cpu_worker *wor
 static void run_join(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const column_params *p = params;
-    const wf_cpu_tiles *t = p->tiles;
+    const wf_cpu_lowered *t = p->tiles;
     const int64_t b0 = item * t->tile_b;
     wf_cpu_run run;
     stack s;
@@ -326,9 +326,9 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
 {
     const wf_cpu_layout layout = get_layout(q->task->kernel);
     column_params *p;
-    wf_cpu_tiles *t;
+    wf_cpu_lowered *t;
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
-    WEFT_TRY(wf_cpu_tiles_create(q, &layout, &t, err));
+    WEFT_TRY(wf_cpu_lowered_create(q, &layout, &t, err));
     wf_cpu_need_scratch(q, wf_round_up(t->scratch_bytes, 64) + stack_bytes(t));
     get_units(t->size_a, t->size_b, t->tile_b, p);
     p->tiles = t;

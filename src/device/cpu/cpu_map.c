@@ -14,7 +14,7 @@
 #define TURN_B 64
 
 typedef struct map_params {
-    const wf_cpu_tiles *tiles;
+    const wf_cpu_lowered *tiles;
     int64_t n_tiles_b;
     int64_t n_tiles;
 } map_params;
@@ -22,7 +22,7 @@ typedef struct map_params {
 static void run_item(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const map_params *p = params;
-    const wf_cpu_tiles *t = p->tiles;
+    const wf_cpu_lowered *t = p->tiles;
     wf_cpu_run run;
     wf_cpu_run_begin(&run, t, worker->scratch);
     const int64_t end = wf_cpu_min((item + 1) * ITEM_TILES, p->n_tiles);
@@ -119,9 +119,9 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
 {
     const wf_cpu_layout layout = get_layout(q->task->kernel);
     map_params *p;
-    wf_cpu_tiles *tiles;
+    wf_cpu_lowered *tiles;
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
-    WEFT_TRY(wf_cpu_tiles_create(q, &layout, &tiles, err));
+    WEFT_TRY(wf_cpu_lowered_create(q, &layout, &tiles, err));
     p->tiles = tiles;
     if (tiles->size_a == 0 || tiles->size_b == 0)
         return WEFT_OK;

@@ -15,7 +15,7 @@
 #define MANY_ROWS 64
 
 typedef struct row_params {
-    const wf_cpu_tiles *tiles;
+    const wf_cpu_lowered *tiles;
     int64_t rows_per_item;
     int64_t n_chunks;
     int64_t chunks_per_item;
@@ -28,7 +28,7 @@ typedef struct row_params {
 static void run_short_rows(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const row_params *p = params;
-    const wf_cpu_tiles *t = p->tiles;
+    const wf_cpu_lowered *t = p->tiles;
     wf_cpu_run run;
     wf_cpu_run_begin(&run, t, worker->scratch);
     const int64_t end = wf_cpu_min((item + 1) * p->rows_per_item, t->size_a);
@@ -51,7 +51,7 @@ static size_t row_bytes(uint32_t n_reduces, int64_t n_chunks)
 static wf_cpu_parts get_results(const row_params *p, const wf_cpu_run *run, int64_t row,
                                 uint32_t reduce_idx, int64_t chunk)
 {
-    const wf_cpu_tiles *t = p->tiles;
+    const wf_cpu_lowered *t = p->tiles;
     const wf_cpu_reduce *reduce = t->steps[t->reduce_steps[reduce_idx]].reduce;
     char *at = p->workspace ? p->workspace + (size_t)row * row_bytes(t->n_reduces, p->n_chunks)
                             : run->scratch + wf_round_up(t->scratch_bytes, 64);
@@ -64,7 +64,7 @@ static wf_cpu_parts get_results(const row_params *p, const wf_cpu_run *run, int6
     return parts;
 }
 
-static int32_t reduce_level(const wf_cpu_tiles *t, uint32_t reduce_idx)
+static int32_t reduce_level(const wf_cpu_lowered *t, uint32_t reduce_idx)
 {
     return t->steps[t->reduce_steps[reduce_idx]].level;
 }
@@ -72,7 +72,7 @@ static int32_t reduce_level(const wf_cpu_tiles *t, uint32_t reduce_idx)
 // What the row's outer values are before the walk of a level.
 static void run_outer_until(const row_params *p, wf_cpu_run *run, int64_t row, int32_t level)
 {
-    const wf_cpu_tiles *t = p->tiles;
+    const wf_cpu_lowered *t = p->tiles;
     run->tile = (wf_cpu_tile){row, 1, 0, 1};
     for (uint32_t i = 0; i < t->n_reduces; i++) {
         if (reduce_level(t, i) < level) {
@@ -87,7 +87,7 @@ static void run_outer_until(const row_params *p, wf_cpu_run *run, int64_t row, i
 static void walk_chunks(const row_params *p, wf_cpu_run *run, int64_t row, int32_t level,
                         int64_t chunk, int64_t n)
 {
-    const wf_cpu_tiles *t = p->tiles;
+    const wf_cpu_lowered *t = p->tiles;
     for (int64_t end = chunk + n; chunk < end; chunk++) {
         for (uint32_t i = 0; i < t->n_reduces; i++)
             run->parts[i] = get_results(p, run, row, i, chunk);
@@ -100,7 +100,7 @@ static void walk_chunks(const row_params *p, wf_cpu_run *run, int64_t row, int32
 
 static void join_chunks(const row_params *p, const wf_cpu_run *run, int64_t row, int32_t level)
 {
-    const wf_cpu_tiles *t = p->tiles;
+    const wf_cpu_lowered *t = p->tiles;
     for (uint32_t i = 0; i < t->n_reduces; i++) {
         if (reduce_level(t, i) != level)
             continue;
@@ -118,7 +118,7 @@ static void run_last(const row_params *p, wf_cpu_run *run, int64_t row)
 static void run_long_rows(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const row_params *p = params;
-    const wf_cpu_tiles *t = p->tiles;
+    const wf_cpu_lowered *t = p->tiles;
     wf_cpu_run run;
     wf_cpu_run_begin(&run, t, worker->scratch);
     const int64_t end = wf_cpu_min((item + 1) * p->rows_per_item, t->size_a);
@@ -202,7 +202,7 @@ static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
 
 static weft_status add_level_phases(wf_cpu_lower *q, const row_params *base, weft_error *err)
 {
-    const wf_cpu_tiles *t = base->tiles;
+    const wf_cpu_lowered *t = base->tiles;
     for (int32_t level = 0; level < t->n_levels; level++) {
         row_params *p;
         WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
@@ -220,9 +220,9 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
 {
     const wf_cpu_layout layout = get_layout(q->task->kernel);
     row_params *p;
-    wf_cpu_tiles *t;
+    wf_cpu_lowered *t;
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
-    WEFT_TRY(wf_cpu_tiles_create(q, &layout, &t, err));
+    WEFT_TRY(wf_cpu_lowered_create(q, &layout, &t, err));
     p->tiles = t;
     if (t->size_a == 0)
         return WEFT_OK;

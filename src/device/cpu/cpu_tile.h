@@ -60,7 +60,7 @@ typedef struct wf_cpu_list {
 } wf_cpu_list;
 
 // A lowered kernel. Read-only while it runs.
-typedef struct wf_cpu_tiles {
+typedef struct wf_cpu_lowered {
     const wf_cpu_elementwise *elementwise;
     const wf_cpu_reduces *reduces;
     wf_kernel_kind kind;
@@ -81,7 +81,7 @@ typedef struct wf_cpu_tiles {
     wf_cpu_list *outer;  // [n_levels]
     wf_cpu_list last;
     size_t scratch_bytes;
-} wf_cpu_tiles;
+} wf_cpu_lowered;
 
 // The axes of a kernel, cut in two groups, and the tile's size.
 typedef struct wf_cpu_layout {
@@ -91,14 +91,14 @@ typedef struct wf_cpu_layout {
 } wf_cpu_layout;
 
 // Lowers q->task's kernel.
-weft_status wf_cpu_tiles_create(wf_cpu_lower *q, const wf_cpu_layout *layout, wf_cpu_tiles **out,
-                                weft_error *err);
+weft_status wf_cpu_lowered_create(wf_cpu_lower *q, const wf_cpu_layout *layout,
+                                  wf_cpu_lowered **out, weft_error *err);
 // Points of a group's axes.
 int64_t wf_cpu_axes_count(const wf_kernel *k, const int32_t *axes, int32_t n);
 
 // One thread's state in one item.
 typedef struct wf_cpu_run {
-    const wf_cpu_tiles *tiles;
+    const wf_cpu_lowered *tiles;
     char *scratch;
     char **val;            // [n_steps]
     int64_t *pitch;        // [n_steps], of LOADs that have one
@@ -110,7 +110,7 @@ typedef struct wf_cpu_run {
 } wf_cpu_run;
 
 // Prepares the scratch and runs the ONCE steps.
-void wf_cpu_run_begin(wf_cpu_run *run, const wf_cpu_tiles *tiles, char *scratch);
+void wf_cpu_run_begin(wf_cpu_run *run, const wf_cpu_lowered *tiles, char *scratch);
 // Runs the steps of a list over a tile: the PERIOD steps first, where they are out of date.
 void wf_cpu_run_points(wf_cpu_run *run, const wf_cpu_list *list, const wf_cpu_tile *tile);
 // Runs OUTER steps for the outer points of run->tile.

@@ -11,7 +11,7 @@ typedef struct builder {
     wf_cpu_lower *q;
     const wf_kernel *k;
     const wf_cpu_layout *layout;
-    wf_cpu_tiles *tiles;
+    wf_cpu_lowered *tiles;
     uint32_t *step_of;  // instruction -> step
     uint32_t *point_of; // step of an outer value -> the step that holds it for every point
     uint32_t capacity;
@@ -300,7 +300,7 @@ static int32_t available_level(const wf_cpu_step *step)
 
 static void set_levels(builder *b)
 {
-    wf_cpu_tiles *t = b->tiles;
+    wf_cpu_lowered *t = b->tiles;
     t->n_levels = 1;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         wf_cpu_step *step = &t->steps[i];
@@ -321,7 +321,7 @@ static void set_levels(builder *b)
 // Which loads may keep their rows apart, and which steps may write their result in its place.
 static void set_shortcuts(builder *b)
 {
-    wf_cpu_tiles *t = b->tiles;
+    wf_cpu_lowered *t = b->tiles;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         if (t->steps[i].kind == WF_CPU_STEP_LOAD && !t->steps[i].is_outer)
             t->steps[i].has_pitch = true;
@@ -339,7 +339,7 @@ static void set_shortcuts(builder *b)
     }
 }
 
-static size_t slot_size(const wf_cpu_tiles *t, const wf_cpu_step *step)
+static size_t slot_size(const wf_cpu_lowered *t, const wf_cpu_step *step)
 {
     if (step->kind == WF_CPU_STEP_STORE)
         return 0;
@@ -366,7 +366,7 @@ static void take_slot(builder *b, uint32_t idx)
 
 static void set_slots(builder *b)
 {
-    wf_cpu_tiles *t = b->tiles;
+    wf_cpu_lowered *t = b->tiles;
     for (uint32_t i = 0; i < t->n_steps; i++) {
         t->steps[i].kept_until = i;
         for (uint32_t j = 0; j < t->steps[i].n_args; j++)
@@ -392,7 +392,7 @@ static void set_slots(builder *b)
 
 static weft_status make_list(builder *b, wf_cpu_list *list, const bool *is_in, weft_error *err)
 {
-    wf_cpu_tiles *t = b->tiles;
+    wf_cpu_lowered *t = b->tiles;
     list->n = 0;
     WEFT_TRY(wf_cpu_take(b->q, t->n_steps, sizeof *list->steps, &list->steps, err));
     for (uint32_t i = 0; i < t->n_steps; i++) {
@@ -413,7 +413,7 @@ static weft_status make_time_list(builder *b, wf_cpu_list *list, wf_cpu_step_tim
 // What the walk of a level must run: its reductions and stores, and what they need in each tile.
 static weft_status make_level(builder *b, int32_t level, bool *is_in, weft_error *err)
 {
-    wf_cpu_tiles *t = b->tiles;
+    wf_cpu_lowered *t = b->tiles;
     for (uint32_t i = t->n_steps; i-- > 0;) {
         const wf_cpu_step *step = &t->steps[i];
         const bool is_root = step->kind == WF_CPU_STEP_REDUCE || step->kind == WF_CPU_STEP_STORE;
@@ -437,7 +437,7 @@ static weft_status make_level(builder *b, int32_t level, bool *is_in, weft_error
 
 static weft_status make_lists(builder *b, weft_error *err)
 {
-    wf_cpu_tiles *t = b->tiles;
+    wf_cpu_lowered *t = b->tiles;
     bool *is_in;
     WEFT_TRY(wf_cpu_take(b->q, t->n_steps + 1, sizeof *is_in, &is_in, err));
     WEFT_TRY(make_time_list(b, &t->once, WF_CPU_TIME_ONCE, is_in, err));
@@ -461,7 +461,7 @@ static weft_status init_builder(builder *b, weft_error *err)
 {
     wf_cpu_lower *q = b->q;
     const wf_kernel *k = b->k;
-    wf_cpu_tiles *t = b->tiles;
+    wf_cpu_lowered *t = b->tiles;
     size_t n_index = 0, n_reduces = 0;
     for (size_t i = 0; i < k->n_insts; i++) {
         n_index += k->insts[i].kind == WF_INST_IOTA || k->insts[i].kind == WF_INST_RANDOM;
@@ -491,11 +491,11 @@ static weft_status init_builder(builder *b, weft_error *err)
     return WEFT_OK;
 }
 
-weft_status wf_cpu_tiles_create(wf_cpu_lower *q, const wf_cpu_layout *layout, wf_cpu_tiles **out,
-                                weft_error *err)
+weft_status wf_cpu_lowered_create(wf_cpu_lower *q, const wf_cpu_layout *layout,
+                                  wf_cpu_lowered **out, weft_error *err)
 {
     const wf_kernel *k = q->task->kernel;
-    wf_cpu_tiles *t;
+    wf_cpu_lowered *t;
     *out = NULL;
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *t, &t, err));
     t->elementwise = q->kernels->elementwise;

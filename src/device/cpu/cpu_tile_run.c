@@ -12,7 +12,7 @@ size_t wf_cpu_reduce_part_bytes(const wf_cpu_reduce *reduce, int p)
     return 0;
 }
 
-static size_t outer_slot_bytes(const wf_cpu_tiles *tiles)
+static size_t outer_slot_bytes(const wf_cpu_lowered *tiles)
 {
     return wf_round_up((size_t)tiles->n_outer_max * 8, 64);
 }
@@ -174,7 +174,7 @@ static void run_step(wf_cpu_run *run, uint32_t idx)
     }
 }
 
-void wf_cpu_run_begin(wf_cpu_run *run, const wf_cpu_tiles *tiles, char *scratch)
+void wf_cpu_run_begin(wf_cpu_run *run, const wf_cpu_lowered *tiles, char *scratch)
 {
     run->tiles = tiles;
     run->scratch = scratch;
