@@ -12,6 +12,21 @@
 #define LANES WF_SUM_LANES
 #define BLOCK 64 // columns whose accumulators stay in registers: four vectors of the widest set
 
+// Halves onto each other until lane[0] is all of them. Written out: each step is a loop of known length.
+#define FOLD_STEP(lane, width, COMBINE)                                                            \
+    for (size_t l = 0; l < (width); l++)                                                           \
+        lane[l] = COMBINE(lane[l], lane[l + (width)]);
+#define FOLD(lane, COMBINE)                                                                        \
+    do {                                                                                           \
+        FOLD_STEP(lane, 16, COMBINE)                                                               \
+        FOLD_STEP(lane, 8, COMBINE)                                                                \
+        FOLD_STEP(lane, 4, COMBINE)                                                                \
+        FOLD_STEP(lane, 2, COMBINE)                                                                \
+        FOLD_STEP(lane, 1, COMBINE)                                                                \
+    } while (0)
+_Static_assert(LANES == 32, "FOLD starts at half of the lanes");
+#define SUM_F32(a, b) ((a) + (b))
+
 // ---- f32 sums, row rule
 static void sum_lanes(float out[LANES], const float *x, size_t n)
 {
@@ -31,7 +46,8 @@ static float sum_chunk(const float *x, size_t n)
 {
     float lane[LANES];
     sum_lanes(lane, x, n);
-    return wf_sum_fold(lane);
+    FOLD(lane, SUM_F32);
+    return lane[0];
 }
 
 static void sum_row_chunks(const wf_cpu_parts *out, const void *x, size_t n_rows, int64_t pitch,
@@ -126,14 +142,10 @@ static void sum_row_tree(const wf_cpu_parts *parts, size_t m)
                 for (size_t l = 0; l < LANES; l++)                                                 \
                     lane[l] = COMBINE(lane[l], row[i + l]);                                        \
             }                                                                                      \
-            T_ one = (START);                                                                      \
-            for (; i < n; i++)                                                                     \
-                one = COMBINE(one, row[i]);                                                        \
-            if (n >= LANES) {                                                                      \
-                for (size_t l = 0; l < LANES; l++)                                                 \
-                    one = COMBINE(one, lane[l]);                                                   \
-            }                                                                                      \
-            ((T_ *)out->part[0])[r] = one;                                                         \
+            for (size_t l = 0; i < n; i++, l++)                                                    \
+                lane[l] = COMBINE(lane[l], row[i]);                                                \
+            FOLD(lane, COMBINE);                                                                   \
+            ((T_ *)out->part[0])[r] = lane[0];                                                     \
         }                                                                                          \
     }                                                                                              \
     static void name##_row_tree(const wf_cpu_parts *parts, size_t m)                               \
@@ -143,7 +155,6 @@ static void sum_row_tree(const wf_cpu_parts *parts, size_t m)
             values[0] = COMBINE(values[0], values[i]);                                             \
     }
 
-#define SUM_F32(a, b) ((a) + (b))
 #define SUM_I32(a, b) ((int32_t)((uint32_t)(a) + (uint32_t)(b)))
 #define SUM_I64(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
 #define MAX_INT(a, b) ((a) > (b) ? (a) : (b))
@@ -255,7 +266,8 @@ static void moments_row_chunks(const wf_cpu_parts *out, const void *x, size_t n_
             lane[l] = WF_FMA(d, d, lane[l]);
         }
         ((float *)out->part[0])[r] = mean;
-        ((float *)out->part[1])[r] = wf_sum_fold(lane);
+        FOLD(lane, SUM_F32);
+        ((float *)out->part[1])[r] = lane[0];
         ((float *)out->part[2])[r] = (float)n;
     }
 }
