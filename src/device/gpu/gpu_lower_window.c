@@ -84,7 +84,7 @@ static void fill_values(values *list, const wf_gpu_builder *b, const roles *r, c
 
 weft_status wf_gpu_lower_window(wf_gpu_builder *b)
 {
-    roles r;
+    roles r = {0};
     WEFT_TRY(find_roles(b, &r));
     const wf_task *t = b->task;
     weft_type in[2], out[2];
