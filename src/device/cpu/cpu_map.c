@@ -4,11 +4,14 @@
 // every operand walks as one are group B.
 #include "device/cpu/cpu_tile.h"
 
-// Points of a tile: 4 KiB of f32 for each value, so that half a dozen of them stay in a first-level
-// cache of 32 KiB; the cost of a step's call is below a tenth of its work.
-#define TILE_POINTS 1024
-// Tiles of one item: some 10 to 50 microseconds of work, enough to hide the taking of an item.
-#define ITEM_TILES 8
+// A tile's values stay in a first-level cache of 32 KiB: a kernel of n instructions has about n / 2 of
+// them at one time. No less than 256 points, so that the cost of a step's call stays below a tenth of
+// its work.
+#define TILE_BYTES 24576
+#define TILE_POINTS_MIN 256
+#define TILE_POINTS_MAX 2048
+// Points of one item: some 5 to 50 microseconds of work, enough to hide the taking of an item.
+#define ITEM_POINTS 8192
 // A tile that turns rows into columns: a run of a cache line on one side, four on the other.
 #define TURN_A 16
 #define TURN_B 64
@@ -17,6 +20,7 @@ typedef struct map_params {
     const wf_cpu_lowered *tiles;
     int64_t n_tiles_b;
     int64_t n_tiles;
+    int64_t item_tiles;
 } map_params;
 
 static void run_item(const void *params, int64_t item, const wf_cpu_worker *worker)
@@ -25,8 +29,8 @@ static void run_item(const void *params, int64_t item, const wf_cpu_worker *work
     const wf_cpu_lowered *t = p->tiles;
     wf_cpu_run run;
     wf_cpu_run_begin(&run, t, worker->scratch);
-    const int64_t end = wf_cpu_min((item + 1) * ITEM_TILES, p->n_tiles);
-    for (int64_t i = item * ITEM_TILES; i < end; i++) {
+    const int64_t end = wf_cpu_min((item + 1) * p->item_tiles, p->n_tiles);
+    for (int64_t i = item * p->item_tiles; i < end; i++) {
         wf_cpu_tile tile = {.a0 = i / p->n_tiles_b * t->tile_a, .b0 = i % p->n_tiles_b * t->tile_b};
         tile.na = wf_cpu_min(t->tile_a, t->size_a - tile.a0);
         tile.nb = wf_cpu_min(t->tile_b, t->size_b - tile.b0);
@@ -94,6 +98,15 @@ static bool is_turned(const wf_kernel *k, const wf_cpu_layout *l)
     return false;
 }
 
+static int64_t get_tile_points(const wf_kernel *k)
+{
+    int64_t points = TILE_POINTS_MAX;
+    const int64_t wanted = 2 * TILE_BYTES / (4 * (int64_t)(k->n_insts + 1));
+    while (points > TILE_POINTS_MIN && points > wanted)
+        points /= 2;
+    return points;
+}
+
 static wf_cpu_layout get_layout(const wf_kernel *k)
 {
     wf_cpu_layout l = {0};
@@ -108,10 +121,11 @@ static wf_cpu_layout get_layout(const wf_kernel *k)
         else
             l.b[l.n_b++] = axes[i];
     }
+    const int64_t points = get_tile_points(k);
     const int64_t size_a = wf_cpu_axes_count(k, l.a, l.n_a);
     const int64_t size_b = wf_cpu_axes_count(k, l.b, l.n_b);
-    l.tile_b = wf_cpu_min(size_b, is_turned(k, &l) ? TURN_B : TILE_POINTS);
-    l.tile_a = wf_cpu_min(size_a, l.tile_b > 0 ? TILE_POINTS / l.tile_b : 1);
+    l.tile_b = wf_cpu_min(size_b, is_turned(k, &l) ? TURN_B : points);
+    l.tile_a = wf_cpu_min(size_a, l.tile_b > 0 ? points / l.tile_b : 1);
     return l;
 }
 
@@ -127,7 +141,10 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
         return WEFT_OK;
     p->n_tiles_b = wf_cpu_div_up(tiles->size_b, tiles->tile_b);
     p->n_tiles = p->n_tiles_b * wf_cpu_div_up(tiles->size_a, tiles->tile_a);
-    return wf_cpu_add_phase(q, run_item, p, wf_cpu_div_up(p->n_tiles, ITEM_TILES), err);
+    p->item_tiles = ITEM_POINTS / (tiles->tile_a * tiles->tile_b);
+    if (p->item_tiles < 1)
+        p->item_tiles = 1;
+    return wf_cpu_add_phase(q, run_item, p, wf_cpu_div_up(p->n_tiles, p->item_tiles), err);
 }
 
 const wf_cpu_lowering wf_cpu_lowering_map = {.kind = WF_TASK_MAP, .lower = lower};
