@@ -52,7 +52,6 @@ static void describe_forward(const wf_conv_shape *s, image x, image w, image y, 
 // dx[c,(n,h)] = sum over (r,k) of w[(r,k),c] dy[(r,k),(n,h)]
 static void describe_grad_input(const wf_conv_shape *s, image y, image w, image x, wf_gpu_product *p)
 {
-    p->kind = 2;
     p->m = s->cg;
     p->n = s->n * wf_conv_volume(s->in);
     p->k = wf_conv_volume(s->window) * s->kg;
@@ -67,17 +66,26 @@ static void describe_grad_input(const wf_conv_shape *s, image y, image w, image 
     p->column_size[0] = s->n;
     p->column_b[0] = y.n;
     p->column_c[0] = x.n;
+    bool is_dense = s->stride[0] == 1 && s->stride[1] == 1 && s->stride[2] == 1;
+    // Without holes the cell is column - term, and its index is a sum: the plain gather does.
+    p->kind = is_dense ? 1 : 2;
     for (int i = 0; i < WF_CONV_AXES; i++) {
         p->term_size[i] = s->window[i];
         p->term_a[i] = w.cell[i];
-        p->term_scale[i] = s->dilation[i];
+        p->term_scale[i] = is_dense ? -s->dilation[i] : s->dilation[i];
         p->column_size[1 + i] = s->in[i];
         p->column_c[1 + i] = x.cell[i];
         p->column_scale[i] = 1;
         p->column_shift[i] = s->pad[i];
         p->limit[i] = s->out[i];
-        p->stride[i] = s->stride[i];
-        p->cell_b[i] = y.cell[i];
+        if (is_dense) {
+            p->term_b[i] = -s->dilation[i] * y.cell[i];
+            p->column_b[1 + i] = y.cell[i];
+            p->b_offset += s->pad[i] * y.cell[i];
+        } else {
+            p->stride[i] = s->stride[i];
+            p->cell_b[i] = y.cell[i];
+        }
     }
 }
 
