@@ -158,7 +158,7 @@ static void random_kernels(void **state)
     const uint64_t n = wf_test_is_full() ? 4000 : 300;
     for (uint64_t seed = 1; seed <= n; seed++) {
         kernel_case c;
-        kernel_case_make(ctx, seed, &c);
+        kernel_case_make(ctx, seed, 40000, &c);
         for (size_t i = 0; i < n_devs; i++)
             run_case(devs[i], &c, seed);
         kernel_case_free(&c);

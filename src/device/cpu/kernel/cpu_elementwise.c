@@ -9,6 +9,11 @@
 
 #include "math/weft_math.h"
 
+// clang warns of a loop that stays scalar in spite of WF_CPU_VECTOR_LOOP: integer divisions do.
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
 #define ARGS_1(T_) const T_ a = ((const T_ *)pa)[i];
 #define ARGS_2(T_) ARGS_1(T_) const T_ b = ((const T_ *)pb)[i];
 #define ARGS_3(T_) ARGS_2(T_) const T_ c = ((const T_ *)pc)[i];

@@ -7,8 +7,9 @@
 // Is x before best in the order of maxima: NaN, then greater, then +0 before -0.
 static inline int is_above(float x, float best)
 {
-    const int is_zero_above = (x == best) & (wf_as_u32(x) == 0u) & (wf_as_u32(best) >> 31 != 0u);
-    return (best == best) & ((x > best) | (x != x) | is_zero_above);
+    const int is_zero_above =
+        (int)(x == best) & (int)(wf_as_u32(x) == 0u) & (int)(wf_as_u32(best) >> 31);
+    return (int)(best == best) & ((int)(x > best) | (int)(x != x) | is_zero_above);
 }
 
 // A loop once for unit strides, where it becomes vector code, and once for any.
