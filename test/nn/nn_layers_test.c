@@ -3,7 +3,10 @@
 
 typedef weft_val (*builder)(nn_run *r, weft_val x);
 
-static weft_val build_linear(nn_run *r, weft_val x) { return weft_linear(r->nn, "layer", x, 5, NULL); }
+static weft_val build_linear(nn_run *r, weft_val x)
+{
+    return weft_linear(r->nn, "layer", x, 5, NULL);
+}
 static weft_val build_linear_no_bias(nn_run *r, weft_val x)
 {
     weft_linear_options o = WEFT_LINEAR_OPTIONS_INIT;
@@ -103,8 +106,14 @@ static weft_val build_layer_norm2(nn_run *r, weft_val x)
     o.epsilon = 1e-3;
     return weft_layer_norm(r->nn, "layer", x, &o);
 }
-static weft_val build_softmax(nn_run *r, weft_val x) { return weft_softmax(r->g, x, 1); }
-static weft_val build_log_softmax(nn_run *r, weft_val x) { return weft_log_softmax(r->g, x, -1); }
+static weft_val build_softmax(nn_run *r, weft_val x)
+{
+    return weft_softmax(r->g, x, 1);
+}
+static weft_val build_log_softmax(nn_run *r, weft_val x)
+{
+    return weft_log_softmax(r->g, x, -1);
+}
 static weft_val build_by_name(nn_run *r, weft_val x)
 {
     return weft_activation(r->g, r->test_case, x);

@@ -32,7 +32,10 @@ static weft_val build_ce_none(nn_run *r, weft_val x)
     o.reduction = WEFT_REDUCTION_NONE;
     return cross_entropy(r, x, o);
 }
-static weft_val build_ce_ignore(nn_run *r, weft_val x) { return cross_entropy(r, x, ignoring(-100)); }
+static weft_val build_ce_ignore(nn_run *r, weft_val x)
+{
+    return cross_entropy(r, x, ignoring(-100));
+}
 static weft_val build_ce_ignore_class(nn_run *r, weft_val x)
 {
     return cross_entropy(r, x, ignoring(2));
@@ -166,8 +169,9 @@ static void refuses_labels_of_another_shape(void **state)
     nn_begin(&r, NULL, true);
     const weft_val x = weft_fill(r.g, WEFT_F32, NN_DIMS(2, 3), 0.0);
     weft_cross_entropy(r.g, x, weft_fill(r.g, WEFT_I32, NN_DIMS(3), 0.0), NULL);
-    nn_expect_error(&r, WEFT_ERR_SHAPE,
-                    "cross_entropy: logits is f32[2,3], labels is i32[3], expected [n,c,..] and [n,..]");
+    nn_expect_error(
+        &r, WEFT_ERR_SHAPE,
+        "cross_entropy: logits is f32[2,3], labels is i32[3], expected [n,c,..] and [n,..]");
     nn_end(&r);
 }
 
@@ -178,7 +182,8 @@ static void refuses_other_targets(void **state)
     nn_begin(&r, NULL, true);
     const weft_val x = weft_fill(r.g, WEFT_F32, NN_DIMS(2, 3), 0.0);
     weft_mse(r.g, x, weft_fill(r.g, WEFT_F32, NN_DIMS(2), 0.0), WEFT_REDUCTION_MEAN);
-    nn_expect_error(&r, WEFT_ERR_SHAPE, "mse: x is f32[2,3], target is f32[2], expected f32 of one shape");
+    nn_expect_error(&r, WEFT_ERR_SHAPE,
+                    "mse: x is f32[2,3], target is f32[2], expected f32 of one shape");
     nn_end(&r);
 }
 

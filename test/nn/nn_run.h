@@ -16,7 +16,8 @@
 #include "wf_test.h"
 
 #define NN_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define NN_DIMS(...) (const int64_t[]){__VA_ARGS__}, (int32_t)NN_COUNT(((const int64_t[]){__VA_ARGS__}))
+#define NN_DIMS(...)                                                                               \
+    (const int64_t[]){__VA_ARGS__}, (int32_t)NN_COUNT(((const int64_t[]){__VA_ARGS__}))
 
 // Golden values are float64 rounded to f32, so this is weft's own error: a few ulp of the greatest element.
 #define NN_TOLERANCE 1e-6
@@ -95,8 +96,9 @@ WF_UNUSED static void nn_end(nn_run *r)
 WF_UNUSED static const wf_st_tensor *nn_find(const nn_run *r, const char *role)
 {
     char name[128];
-    snprintf(name, sizeof name, "%s%s%s", r->test_case ? r->test_case : "", r->test_case ? "." : "",
-             role);
+    const int len = snprintf(name, sizeof name, "%s%s%s", r->test_case ? r->test_case : "",
+                             r->test_case ? "." : "", role);
+    assert_in_range(len, 1, sizeof name - 1);
     return wf_safetensors_find(r->file, name);
 }
 
@@ -129,7 +131,8 @@ WF_UNUSED static void nn_load_state(nn_run *r)
             continue;
         weft_type type = {t->dtype, t->ndim, {0}};
         memcpy(type.dims, t->dim, sizeof(int64_t) * (size_t)t->ndim);
-        NN_OK(weft_state_write(r->state, t->name + strlen(prefix), &type, t->data, t->size_bytes, err));
+        NN_OK(weft_state_write(r->state, t->name + strlen(prefix), &type, t->data, t->size_bytes,
+                               err));
     }
 }
 

@@ -1,0 +1,185 @@
+// Schedules against PyTorch and against their definition; resuming in the middle; errors.
+#include "nn_run.h"
+
+// Counts steps and gives the learning rate, as a training step does.
+static void build(nn_run *r, const weft_schedule_options *o)
+{
+    const weft_val step = weft_nn_step(r->nn);
+    weft_output(r->g, "lr", weft_schedule(r->g, step, o));
+    weft_assign(r->g, step, weft_add(r->g, step, weft_scalar(r->g, WEFT_I64, 1.0)));
+}
+
+static void run_case(const char *name, const weft_schedule_options *o)
+{
+    nn_run r;
+    float got[128];
+    nn_begin(&r, "nn_schedules", true);
+    build(&r, o);
+    const wf_st_tensor *t = nn_get(&r, name);
+    const size_t n = t->size_bytes / 4;
+    assert_true(n <= NN_COUNT(got));
+    for (size_t i = 0; i < n; i++) {
+        nn_go(&r);
+        got[i] = nn_read_f32(&r, "lr");
+        // Each rate by itself: small ones count as much as the peak.
+        nn_near(name, &got[i], (const char *)t->data + 4 * i, 1, 2e-6);
+    }
+    nn_end(&r);
+}
+
+static weft_schedule_options warmed(weft_schedule_kind kind)
+{
+    weft_schedule_options o = WEFT_SCHEDULE_OPTIONS_INIT;
+    o.kind = kind;
+    o.lr = 3e-4;
+    o.warmup_steps = 10;
+    o.total_steps = 100;
+    return o;
+}
+
+static void one_cycle_agrees(void **state)
+{
+    (void)state;
+    weft_schedule_options o = WEFT_SCHEDULE_OPTIONS_INIT;
+    o.kind = WEFT_SCHEDULE_ONE_CYCLE;
+    o.lr = 3e-3;
+    o.total_steps = 101;
+    run_case("one_cycle", &o);
+    o.lr = 0.5;
+    o.total_steps = 38;
+    o.warmup_share = 0.1;
+    o.initial_divisor = 10;
+    o.final_divisor = 100;
+    run_case("one_cycle_odd", &o);
+}
+
+static void steps_agree(void **state)
+{
+    (void)state;
+    weft_schedule_options o = WEFT_SCHEDULE_OPTIONS_INIT;
+    o.kind = WEFT_SCHEDULE_STEP;
+    o.lr = 0.2;
+    o.step_size = 7;
+    o.gamma = 0.3;
+    run_case("step", &o);
+}
+
+static void linear_agrees(void **state)
+{
+    (void)state;
+    weft_schedule_options o = warmed(WEFT_SCHEDULE_LINEAR);
+    o.final_fraction = 0.2;
+    run_case("linear", &o);
+}
+
+static void constant_agrees(void **state)
+{
+    (void)state;
+    const weft_schedule_options o = warmed(WEFT_SCHEDULE_CONSTANT);
+    run_case("constant", &o);
+}
+
+static void cosine_agrees(void **state)
+{
+    (void)state;
+    weft_schedule_options o = warmed(WEFT_SCHEDULE_COSINE);
+    o.final_fraction = 0.1;
+    run_case("cosine", &o);
+}
+
+// lr(0) = 3e-5, lr(9) = lr(10) = 3e-4 exactly, lr(55) = 1.65e-4, lr(99) = 3.0082e-5; the same from a state that
+// begins at 55.
+static void cosine_resumes_on_its_curve(void **state)
+{
+    (void)state;
+    nn_run r;
+    float lr[100];
+    weft_schedule_options o = warmed(WEFT_SCHEDULE_COSINE);
+    o.final_fraction = 0.1;
+    nn_begin(&r, NULL, true);
+    build(&r, &o);
+    for (int i = 0; i < 100; i++) {
+        nn_go(&r);
+        lr[i] = nn_read_f32(&r, "lr");
+    }
+    nn_end(&r);
+    assert_true(fabs((double)lr[0] / 3e-5 - 1) < 1e-6);
+    assert_true(lr[9] == 3e-4f && lr[10] == 3e-4f);
+    assert_true(fabs((double)lr[55] / 1.65e-4 - 1) < 1e-6);
+    assert_true(fabs((double)lr[99] / 3.0082e-5 - 1) < 1e-5);
+
+    const weft_type t = {WEFT_I64, 0, {0}};
+    const int64_t step = 55;
+    nn_begin(&r, NULL, true);
+    NN_OK(weft_state_write(r.state, "step", &t, &step, sizeof step, err));
+    build(&r, &o);
+    for (int i = 55; i < 100; i++) {
+        nn_go(&r);
+        const float again = nn_read_f32(&r, "lr");
+        assert_memory_equal(&again, &lr[i], sizeof again);
+    }
+    nn_end(&r);
+}
+
+static void keeps_the_last_rate_beyond_the_end(void **state)
+{
+    (void)state;
+    nn_run r;
+    float at_end = 0.0f;
+    weft_schedule_options o = WEFT_SCHEDULE_OPTIONS_INIT;
+    o.kind = WEFT_SCHEDULE_ONE_CYCLE;
+    o.lr = 1.0;
+    o.total_steps = 5;
+    nn_begin(&r, NULL, true);
+    build(&r, &o);
+    for (int i = 0; i < 8; i++) {
+        nn_go(&r);
+        const float lr = nn_read_f32(&r, "lr");
+        assert_true(lr > 0.0f && lr <= 1.0f);
+        if (i == 4)
+            at_end = lr;
+        if (i > 4)
+            assert_true(lr == at_end);
+    }
+    assert_true(fabs((double)at_end / 4e-6 - 1) < 1e-5);
+    nn_end(&r);
+}
+
+static void refuses_no_rate(void **state)
+{
+    (void)state;
+    nn_run r;
+    nn_begin(&r, NULL, true);
+    weft_schedule(r.g, weft_nn_step(r.nn), NULL);
+    nn_expect_error(&r, WEFT_ERR_ATTR,
+                    "schedule: kind 0, lr 0, warmup_steps 0, total_steps 0, expected lr above 0");
+    nn_end(&r);
+}
+
+static void refuses_an_end_before_the_warm_up(void **state)
+{
+    (void)state;
+    nn_run r;
+    weft_schedule_options o = warmed(WEFT_SCHEDULE_COSINE);
+    o.total_steps = 10;
+    nn_begin(&r, NULL, true);
+    weft_schedule(r.g, weft_nn_step(r.nn), &o);
+    nn_expect_error(
+        &r, WEFT_ERR_ATTR,
+        "schedule: kind 2, lr 0.0003, warmup_steps 10, total_steps 10, expected total_steps "
+        "above warmup_steps");
+    nn_end(&r);
+}
+
+const struct CMUnitTest wf_tests_nn_schedules[] = {
+    cmocka_unit_test(one_cycle_agrees),
+    cmocka_unit_test(steps_agree),
+    cmocka_unit_test(linear_agrees),
+    cmocka_unit_test(constant_agrees),
+    cmocka_unit_test(cosine_agrees),
+    cmocka_unit_test(cosine_resumes_on_its_curve),
+    cmocka_unit_test(keeps_the_last_rate_beyond_the_end),
+    cmocka_unit_test(refuses_no_rate),
+    cmocka_unit_test(refuses_an_end_before_the_warm_up),
+};
+const unsigned long wf_n_tests_nn_schedules = WF_N_TESTS(wf_tests_nn_schedules);
