@@ -32,7 +32,7 @@ static size_t bytes_of(const wf_check_tensor *t)
 static weft_status read_results(const wf_check_trial *trial, weft_program *program,
                                 weft_state *state, wf_check_result *out, weft_error *err)
 {
-    wf_check_tensor *t;
+    wf_check_tensor *t = NULL;
     for (size_t i = 0; i < trial->g->n_outputs; i++) {
         const wf_output *o = &trial->g->outputs[i];
         WEFT_TRY(take(out, o->name, wf_graph_type(trial->g, o->val), &t, err));
