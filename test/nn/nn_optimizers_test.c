@@ -9,11 +9,11 @@ static weft_val build_loss(nn_run *r)
     weft_graph *g = r->g;
     weft_val total = weft_scalar(g, WEFT_F32, 0.0);
     for (int i = 0; i < 2; i++) {
-        char name[2][16];
+        char name[2][32];
         snprintf(name[0], sizeof name[0], "target%d", i);
         snprintf(name[1], sizeof name[1], "scale%d", i);
         const wf_st_tensor *t = nn_get(r, name[0]), *s = nn_get(r, name[1]);
-        char first[16];
+        char first[32];
         snprintf(first, sizeof first, "p%d", i);
         const wf_st_tensor *p0 = nn_get(r, first);
         const weft_val p = weft_parameter_create(
@@ -43,7 +43,7 @@ static void run_case(const char *name, const weft_optimizer_options *o, double l
     for (size_t step = 0; step < N_STEPS; step++) {
         nn_go(&r);
         for (int i = 0; i < 2; i++) {
-            char parameter[8], role[64], what[96];
+            char parameter[32], role[64], what[96];
             float got[12];
             snprintf(parameter, sizeof parameter, "p%d", i);
             snprintf(role, sizeof role, "%s.after%d", name, i);
