@@ -9,7 +9,9 @@
 // Instructions are in order; each makes one value (STORE: none). A value is per point
 // (is_outer = false) or, in ROW and COLUMN kernels, per outer point (is_outer = true): results of
 // reductions, loads and constants that do not vary along inner axes, and what is computed from
-// those only. APPLY with one per-point argument is per point: outer arguments are repeated. A
+// those only. APPLY with one per-point argument is per point: outer arguments are repeated. A STORE is
+// per point when its output varies along inner axes, whatever its argument is, and a REDUCE reduces
+// inner points whatever its argument is: an outer value counts once for each inner point. A
 // COLUMN kernel never mixes a reduction's result back into per-point instructions (that needs a
 // second walk over its inputs); a ROW kernel may, and a device then walks the row once per level:
 // level[i] = the number of reductions in the longest chain in front of instruction i. Recomputing

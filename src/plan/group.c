@@ -369,7 +369,9 @@ weft_status wf_plan_group(wf_planner *p) {
         } else if (is_reduce_node(node)) {
             WEFT_TRY(group_reduce_node(p, n));
         } else {
-            WEFT_TRY(new_group(p, n, node->op->task, wf_planner_type(p, node->first_output)));
+            // What only places its operands (pad, concat) becomes copies, which nothing joins.
+            const wf_task_kind kind = node->op->place ? WF_TASK_NONE : node->op->task;
+            WEFT_TRY(new_group(p, n, kind, wf_planner_type(p, node->first_output)));
         }
     }
     return WEFT_OK;

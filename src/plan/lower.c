@@ -133,11 +133,15 @@ static void add_store(builder *b, uint32_t inst, const wf_location *l, weft_dtyp
     }
     const uint32_t operand = add_operand(&shaped, dtype, b->kernel->outputs, b->out_views,
                                          &b->kernel->n_outputs, b->kernel->ndim);
-    add_inst(b, (wf_inst){.kind = WF_INST_STORE,
-                          .dtype = dtype,
-                          .n_args = 1,
-                          .args = {inst},
-                          .operand = operand});
+    const uint32_t store = add_inst(b, (wf_inst){.kind = WF_INST_STORE,
+                                                 .dtype = dtype,
+                                                 .n_args = 1,
+                                                 .args = {inst},
+                                                 .operand = operand});
+    // A per-row value may be stored at every point of its row.
+    b->kernel->insts[store].is_outer =
+        b->kernel->insts[store].is_outer &&
+        !varies_inside(b->kernel, b->kernel->outputs[operand].strides);
 }
 
 static weft_status finish_kernel(builder *b, bool is_gated, const uint32_t *nodes, size_t n_nodes) {
@@ -503,6 +507,14 @@ static weft_status lower_all(order *o, bool is_update) {
     return WEFT_OK;
 }
 
+bool wf_plan_is_source(const wf_planner *p, wf_id id) {
+    const wf_node *node = wf_graph_producer(p->g, id);
+    while ((node->op->flags & WF_OP_VIEW) && node->n_inputs == 1) {
+        node = wf_graph_producer(p->g, node->inputs[0]);
+    }
+    return (node->op->flags & WF_OP_SOURCE) != 0;
+}
+
 // Values for variables that were not written in place: gated copies, behind everything else. A value
 // that is itself a variable (a swap) is saved before the first of them.
 static weft_status lower_assigns(wf_planner *p) {
@@ -516,9 +528,8 @@ static weft_status lower_assigns(wf_planner *p) {
             WEFT_TRY(wf_plan_locate(p, node->inputs[0], &var));
             WEFT_TRY(wf_plan_locate(p, id, &value));
             if (value.buffer == var.buffer) continue; // written in place, or assigned to itself
-            const bool is_variable =
-                p->plan->buffers[value.buffer].kind == WF_BUFFER_VARIABLE &&
-                p->assigned_by[id] == WF_NO_INDEX;
+            const bool is_variable = p->plan->buffers[value.buffer].kind == WF_BUFFER_VARIABLE &&
+                                     wf_plan_is_source(p, id);
             if (round == 0 && is_variable) {
                 wf_location *saved = &p->locations[node->first_output];
                 weft_type t = *wf_planner_type(p, id);

@@ -109,59 +109,76 @@ static void planner_deinit(wf_planner *p) {
     wf_free(a, p->assigned_by);
 }
 
+static bool is_assign(const wf_node *node) {
+    return (node->op->flags & WF_OP_EFFECT) && node->op->task == WF_TASK_NONE;
+}
+
 // One task per node, dense row-major operands: what `ref` runs through the ops' eval. Views are
-// computed like any op; assignments are gated tasks at the end.
-static weft_status add_node_task(wf_planner *p, uint32_t n) {
+// computed like any op.
+static weft_status add_node_task(wf_planner *p, uint32_t n, wf_task **out_task) {
     const wf_node *node = &p->g->nodes[n];
-    const bool is_assign = (node->op->flags & WF_OP_EFFECT) && node->op->task == WF_TASK_NONE;
     wf_task *task;
-    WEFT_TRY(wf_plan_add_task(p, &task));
-    task->kind = node->op->task == WF_TASK_NONE ? WF_TASK_MAP : node->op->task;
-    task->node = node;
-    task->is_gated = is_assign;
-    task->n_inputs = node->n_inputs;
-    task->n_outputs = node->n_outputs;
     uint32_t *nodes;
+    wf_view *in, *out;
     WEFT_TRY(wf_plan_take(p, 1, sizeof *nodes, &nodes));
+    WEFT_TRY(wf_plan_take(p, node->n_inputs, sizeof *in, &in));
+    WEFT_TRY(wf_plan_take(p, node->n_outputs, sizeof *out, &out));
     nodes[0] = n;
-    task->nodes = nodes;
-    task->n_nodes = 1;
-    WEFT_TRY(wf_plan_take(p, node->n_inputs, sizeof *task->inputs, &task->inputs));
-    WEFT_TRY(wf_plan_take(p, node->n_outputs, sizeof *task->outputs, &task->outputs));
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         wf_location l;
         WEFT_TRY(wf_plan_locate(p, node->inputs[i], &l));
-        task->inputs[i] = wf_plan_view(&l, wf_planner_type(p, node->inputs[i])->dtype);
+        in[i] = wf_plan_view(&l, wf_planner_type(p, node->inputs[i])->dtype);
     }
     for (uint32_t i = 0; i < node->n_outputs; i++) {
         const wf_id id = node->first_output + i;
-        wf_location l;
-        if (is_assign) {
-            WEFT_TRY(wf_plan_locate(p, node->inputs[0], &l));
-        } else {
-            WEFT_TRY(wf_plan_place_value(p, id, p->is_output[id] ? WF_BUFFER_OUTPUT
-                                                                 : WF_BUFFER_ARENA));
-            l = p->locations[id];
-        }
-        task->outputs[i] = wf_plan_view(&l, wf_planner_type(p, id)->dtype);
+        const wf_buffer_kind kind = p->is_output[id] ? WF_BUFFER_OUTPUT : WF_BUFFER_ARENA;
+        WEFT_TRY(wf_plan_place_value(p, id, kind));
+        out[i] = wf_plan_view(&p->locations[id], wf_planner_type(p, id)->dtype);
     }
+    WEFT_TRY(wf_plan_add_task(p, &task));
+    task->kind = node->op->task == WF_TASK_NONE ? WF_TASK_MAP : node->op->task;
+    task->node = node;
+    task->nodes = nodes;
+    task->n_nodes = 1;
+    task->n_inputs = node->n_inputs;
+    task->inputs = in;
+    task->n_outputs = node->n_outputs;
+    task->outputs = out;
+    *out_task = task;
     return WEFT_OK;
 }
 
-static weft_status add_node_tasks(wf_planner *p, bool is_effect) {
+// Assignments are behind everything else: first each value is saved in a buffer of its own (assign's
+// eval copies), then the variables are written, gated. So a swap sees the old values.
+static weft_status add_assign_tasks(wf_planner *p) {
+    wf_task *task;
+    for (uint32_t n = 0; n < p->g->n_nodes; n++) {
+        if (!is_assign(&p->g->nodes[n])) continue;
+        WEFT_TRY(add_node_task(p, n, &task));
+    }
     for (uint32_t n = 0; n < p->g->n_nodes; n++) {
         const wf_node *node = &p->g->nodes[n];
-        const bool is_assign = (node->op->flags & WF_OP_EFFECT) && node->op->task == WF_TASK_NONE;
-        if ((node->op->flags & WF_OP_SOURCE) || is_assign != is_effect) continue;
-        WEFT_TRY(add_node_task(p, n));
+        wf_location var;
+        if (!is_assign(node)) continue;
+        WEFT_TRY(wf_plan_locate(p, node->inputs[0], &var));
+        const wf_location saved = p->locations[node->first_output];
+        WEFT_TRY(add_node_task(p, n, &task));
+        task->is_gated = true;
+        task->inputs[1] = wf_plan_view(&saved, wf_planner_type(p, node->first_output)->dtype);
+        task->outputs[0] = wf_plan_view(&var, wf_planner_type(p, node->first_output)->dtype);
     }
     return WEFT_OK;
 }
 
-// Without groups: assignments are behind everything else. Values that are variables themselves, and
-// outputs that are sources, have no task of their own; they are read where they are.
+// Without groups. Outputs that are sources are read where they are.
 static weft_status plan_unfused(wf_planner *p) {
-    WEFT_TRY(add_node_tasks(p, false));
+    wf_task *task;
+    for (uint32_t n = 0; n < p->g->n_nodes; n++) {
+        const wf_node *node = &p->g->nodes[n];
+        if ((node->op->flags & WF_OP_SOURCE) || is_assign(node)) continue;
+        WEFT_TRY(add_node_task(p, n, &task));
+    }
+    WEFT_TRY(add_assign_tasks(p));
     for (size_t i = 0; i < p->g->n_outputs; i++) {
         const wf_id id = p->g->outputs[i].val;
         wf_location l;
@@ -169,7 +186,7 @@ static weft_status plan_unfused(wf_planner *p) {
         WEFT_TRY(wf_plan_add_binding(p, WF_BIND_OUTPUT, p->g->outputs[i].name,
                                      wf_plan_view(&l, wf_planner_type(p, id)->dtype)));
     }
-    return add_node_tasks(p, true);
+    return WEFT_OK;
 }
 
 static void add_costs(wf_planner *p) {

@@ -86,6 +86,8 @@ weft_status wf_plan_add_binding(wf_planner *p, wf_binding_kind kind, const char 
 // ---- lower.c
 weft_status wf_plan_lower_groups(wf_planner *p);
 weft_status wf_plan_add_task(wf_planner *p, wf_task **out_task);
+// Is the value a source, or a view of one?
+bool wf_plan_is_source(const wf_planner *p, wf_id id);
 // A MAP task that copies from one location to another of the same dims.
 weft_status wf_plan_add_copy(wf_planner *p, weft_dtype dtype, const wf_location *src,
                              const wf_location *dst, bool is_gated, uint32_t node_idx);

@@ -1,0 +1,148 @@
+// Each pass: what it does to a small graph, that doing it twice changes nothing more, and that nobody
+// else's values go.
+#include "../graph/graph_kit.h"
+
+static void expect_idempotent(const weft_graph *g, const char *name) {
+    weft_graph *once = graph_kit_pass(g, name), *twice = graph_kit_pass(once, name);
+    char *a, *b;
+    assert_int_equal(weft_graph_print(once, &a, NULL), WEFT_OK);
+    assert_int_equal(weft_graph_print(twice, &b, NULL), WEFT_OK);
+    assert_string_equal(a, b);
+    weft_text_free(g->context, a);
+    weft_text_free(g->context, b);
+    weft_graph_destroy(once);
+    weft_graph_destroy(twice);
+}
+
+static void all_are_idempotent(void **state) {
+    graph_kit *kit = *state;
+    for (uint32_t seed = 0; seed < 20; seed++) {
+        weft_graph *g;
+        assert_int_equal(weft_graph_create(kit->ctx, &g, NULL), WEFT_OK);
+        if (seed) {
+            graph_kit_build_random(g, seed);
+        } else {
+            graph_kit_build_step(g, 2);
+        }
+        for (size_t i = 0; i < wf_n_passes; i++) {
+            // fold makes new constants and simplify shortens chains: each is at rest after the two
+            // rounds that the list gives it, which the next test looks at.
+            if (strcmp(wf_pass_list[i]->name, "fold") && strcmp(wf_pass_list[i]->name, "simplify")) {
+                expect_idempotent(g, wf_pass_list[i]->name);
+            }
+        }
+        weft_graph_destroy(g);
+    }
+}
+
+static void dead_keeps_outputs_and_effects(void **state) {
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(2));
+    weft_output(g, "y", weft_exp(g, x));
+    weft_guard(g, weft_sin(g, x));
+    weft_cos(g, x);
+    weft_graph *out = graph_kit_pass(g, "dead");
+    assert_int_equal(graph_kit_count(out, "exp"), 1);
+    assert_int_equal(graph_kit_count(out, "sin"), 1);
+    assert_int_equal(graph_kit_count(out, "guard"), 1);
+    assert_int_equal(graph_kit_count(out, "cos"), 0);
+    weft_graph_destroy(out);
+}
+
+static void canonical_makes_fma(void **state) {
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const weft_val a = weft_input(g, "a", WEFT_F32, KIT_DIMS(2)),
+                   b = weft_input(g, "b", WEFT_F32, KIT_DIMS(2)),
+                   c = weft_input(g, "c", WEFT_F32, KIT_DIMS(2));
+    const weft_val ab = weft_mul(g, a, b);
+    weft_output(g, "sum", weft_add(g, ab, c));                   // fma(a, b, c)
+    weft_output(g, "minus", weft_sub(g, ab, c));                 // fma(a, b, -c)
+    weft_output(g, "rest", weft_sub(g, c, ab));                  // fma(-a, b, c)
+    weft_output(g, "sign", weft_add(g, c, weft_neg(g, ab)));     // fma(-a, b, c)
+    weft_output(g, "two", weft_add(g, ab, weft_mul(g, b, c)));   // the left one: fma(a, b, b * c)
+    weft_output(g, "plain", weft_add(g, a, c));                  // no product, no fma
+    weft_output(g, "reduced", weft_add(g, weft_sum(g, ab, NULL, 0, false), weft_scalar(g, WEFT_F32, 1.0)));
+    weft_graph *out = graph_kit_pass(g, "canonical");
+    assert_int_equal(graph_kit_count(out, "fma"), 5);
+    assert_int_equal(graph_kit_count(out, "add"), 2);
+    assert_int_equal(graph_kit_count(out, "sub"), 0);
+    const wf_node *two = wf_graph_producer(out, out->outputs[4].val);
+    assert_string_equal(wf_graph_producer(out, two->inputs[2])->op->name, "mul");
+    weft_graph_destroy(out);
+}
+
+static void canonical_leaves_integers(void **state) {
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const weft_val a = weft_input(g, "a", WEFT_I32, KIT_DIMS(2));
+    weft_output(g, "y", weft_add(g, weft_mul(g, a, a), a));
+    weft_graph *out = graph_kit_pass(g, "canonical");
+    assert_int_equal(graph_kit_count(out, "add"), 1);
+    weft_graph_destroy(out);
+}
+
+static void simplify_keeps_bits_only(void **state) {
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(2, 3));
+    const int32_t swap[] = {1, 0};
+    weft_output(g, "one", weft_mul(g, x, weft_scalar(g, WEFT_F32, 1.0)));
+    weft_output(g, "views", weft_permute(g, weft_permute(g, x, swap), swap));
+    weft_output(g, "neg", weft_neg(g, weft_neg(g, x)));
+    weft_output(g, "minus_zero", weft_add(g, x, weft_scalar(g, WEFT_F32, -0.0)));
+    weft_output(g, "zero", weft_add(g, x, weft_scalar(g, WEFT_F32, 0.0))); // -0 + 0 is +0: stays
+    weft_output(g, "half", weft_div(g, x, weft_scalar(g, WEFT_F32, 3.0))); // no reciprocal
+    weft_graph *out = graph_kit_pass(g, "simplify");
+    const wf_id input = out->outputs[0].val;
+    assert_string_equal(wf_graph_producer(out, input)->op->name, "input");
+    for (size_t i = 1; i < 4; i++) assert_int_equal(out->outputs[i].val, input);
+    assert_string_equal(wf_graph_producer(out, out->outputs[4].val)->op->name, "add");
+    assert_string_equal(wf_graph_producer(out, out->outputs[5].val)->op->name, "div");
+    weft_graph_destroy(out);
+}
+
+static void fold_computes_constants(void **state) {
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const float values[] = {1.0f, 4.0f, 9.0f};
+    const weft_val c = weft_constant(g, WEFT_F32, KIT_DIMS(3), values);
+    weft_output(g, "y", weft_sqrt(g, c));
+    weft_graph *out = graph_kit_pass(g, "fold");
+    const wf_node *node = wf_graph_producer(out, out->outputs[0].val);
+    assert_string_equal(node->op->name, "constant");
+    const float *data = node->attrs[node->op->n_attrs - 1].u.data;
+    assert_true(data[0] == 1.0f && data[1] == 2.0f && data[2] == 3.0f);
+    weft_graph_destroy(out);
+}
+
+static void cse_joins_equal_nodes_only(void **state) {
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(2, 2));
+    const int32_t zero = 0, one = 1;
+    weft_output(g, "a", weft_exp(g, x));
+    weft_output(g, "b", weft_exp(g, x));
+    weft_output(g, "c", weft_sum(g, x, &zero, 1, true));
+    weft_output(g, "d", weft_sum(g, x, &one, 1, true));
+    const weft_val plus = weft_scalar(g, WEFT_F32, 0.0), minus = weft_scalar(g, WEFT_F32, -0.0);
+    weft_output(g, "e", weft_add(g, x, plus));
+    weft_output(g, "f", weft_add(g, x, minus));
+    weft_graph *out = graph_kit_pass(g, "cse");
+    assert_int_equal(graph_kit_count(out, "exp"), 1);
+    assert_int_equal(graph_kit_count(out, "reduce_sum"), 2);
+    assert_int_equal(graph_kit_count(out, "add"), 2); // +0 and -0 are two constants
+    weft_graph_destroy(out);
+}
+
+static void expand_leaves_nothing_to_expand(void **state) {
+    weft_graph *g = ((graph_kit *)*state)->g;
+    graph_kit_build_step(g, 2);
+    weft_graph *out = graph_kit_pass(g, "expand");
+    assert_int_equal(graph_kit_count(out, "softmax_cross_entropy"), 0);
+    assert_true(graph_kit_count(out, "exp") > 0);
+    weft_graph_destroy(out);
+}
+
+const struct CMUnitTest wf_tests_pass[] = {
+    KIT_TEST(all_are_idempotent),       KIT_TEST(dead_keeps_outputs_and_effects),
+    KIT_TEST(canonical_makes_fma),      KIT_TEST(canonical_leaves_integers),
+    KIT_TEST(simplify_keeps_bits_only), KIT_TEST(fold_computes_constants),
+    KIT_TEST(cse_joins_equal_nodes_only), KIT_TEST(expand_leaves_nothing_to_expand),
+};
+const unsigned long wf_n_tests_pass = WF_N_TESTS(wf_tests_pass);

@@ -1,0 +1,134 @@
+// The planner: plans of random graphs and of a training step hold against the independent checker, which
+// labels: sweep
+// itself must find damage; fusion and in-place do what they promise.
+#include <stdlib.h>
+
+#include "../graph/graph_kit.h"
+#include "plan/plan.h"
+
+static wf_plan_options fused_options(bool channels_last) {
+    wf_plan_options o = {.fuse = true, .channels_last = channels_last};
+    for (int d = 0; d < WEFT_N_DTYPES; d++) o.elem_bytes[d] = weft_dtype_size((weft_dtype)d);
+    return o;
+}
+
+static wf_plan *make_plan(const weft_graph *src, const wf_plan_options *options) {
+    weft_error err = {0};
+    weft_graph *g = NULL;
+    wf_plan *plan = NULL;
+    for (size_t i = 0; i < wf_n_passes; i++) {
+        weft_graph *next = graph_kit_pass(g ? g : src, wf_pass_list[i]->name);
+        weft_graph_destroy(g);
+        g = next;
+    }
+    if (wf_plan_create(src->context, g, options, &plan, &err) != WEFT_OK) {
+        fail_msg("%s", err.message);
+    }
+    return plan;
+}
+
+static void plans_of_random_graphs_hold(void **state) {
+    graph_kit *kit = *state;
+    const uint32_t n = wf_test_is_full() ? 20000 : 500;
+    for (uint32_t seed = 0; seed < n; seed++) {
+        weft_graph *g;
+        weft_error err = {0};
+        assert_int_equal(weft_graph_create(kit->ctx, &g, NULL), WEFT_OK);
+        graph_kit_build_random(g, seed);
+        for (int form = 0; form < 3; form++) {
+            wf_plan_options options = fused_options(form == 1);
+            options.fuse = form != 2;
+            wf_plan *plan = make_plan(g, &options);
+            if (wf_plan_check(plan, &options, &err) != WEFT_OK) {
+                fail_msg("seed %u form %d: %s", seed, form, err.message);
+            }
+            wf_plan_destroy(plan);
+        }
+        weft_graph_destroy(g);
+    }
+}
+
+static void a_training_step_is_few_tasks(void **state) {
+    weft_graph *g = ((graph_kit *)*state)->g;
+    weft_error err = {0};
+    graph_kit_build_step(g, 4);
+    const wf_plan_options options = fused_options(true);
+    wf_plan *plan = make_plan(g, &options);
+    if (wf_plan_check(plan, &options, &err) != WEFT_OK) fail_msg("%s", err.message);
+    size_t n_gated = 0, n_copies = 0;
+    for (size_t i = 0; i < plan->n_tasks; i++) {
+        n_gated += plan->tasks[i].is_gated;
+        const wf_kernel *k = plan->tasks[i].kernel;
+        n_copies += k && k->n_insts == 2;
+    }
+    // One update per parameter (6), the running statistics, the counters; no copy but the flatten and its
+    // way back.
+    assert_true(plan->n_tasks < 60);
+    assert_true(n_gated >= 6 && n_gated <= 14);
+    assert_true(n_copies <= 4);
+    wf_plan_destroy(plan);
+}
+
+static void updates_are_written_in_place(void **state) {
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const weft_val v = weft_variable(g, "v", weft_fill(g, WEFT_F32, KIT_DIMS(100), 1.0));
+    weft_assign(g, v, weft_mul(g, v, weft_scalar(g, WEFT_F32, 0.5)));
+    const wf_plan_options options = fused_options(false);
+    wf_plan *plan = make_plan(g, &options);
+    assert_int_equal(plan->n_tasks, 1);
+    assert_true(plan->tasks[0].is_gated);
+    assert_int_equal(plan->tasks[0].inputs[0].buffer, plan->tasks[0].outputs[0].buffer);
+    assert_int_equal(plan->arena_bytes, 0);
+    wf_plan_destroy(plan);
+}
+
+static void a_chain_reuses_its_memory(void **state) {
+    weft_graph *g = ((graph_kit *)*state)->g;
+    weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(64, 64));
+    for (int i = 0; i < 10; i++) x = weft_matmul(g, x, x, false, false);
+    weft_output(g, "y", x);
+    const wf_plan_options options = fused_options(false);
+    wf_plan *plan = make_plan(g, &options);
+    assert_int_equal(plan->arena_bytes, 3 * 64 * 64 * 4); // the input, and two in flight
+    wf_plan_destroy(plan);
+}
+
+static void the_checker_finds_damage(void **state) {
+    weft_graph *g = ((graph_kit *)*state)->g;
+    graph_kit_build_step(g, 4);
+    const wf_plan_options options = fused_options(true);
+    wf_plan *plan = make_plan(g, &options);
+    assert_int_equal(wf_plan_check(plan, &options, NULL), WEFT_OK);
+    // Move every temporary to the front in turn: some live buffer lies there for most of them.
+    size_t n_found = 0, n_tried = 0;
+    for (size_t i = 0; i < plan->n_buffers; i++) {
+        wf_buffer *b = &plan->buffers[i];
+        if (b->kind != WF_BUFFER_ARENA || b->offset_bytes == 0) continue;
+        const size_t offset = b->offset_bytes;
+        b->offset_bytes = 0;
+        n_tried++;
+        n_found += wf_plan_check(plan, &options, NULL) != WEFT_OK;
+        b->offset_bytes = offset;
+    }
+    assert_true(n_tried > 10);
+    assert_true(n_found * 2 > n_tried);
+    // An operand beyond its buffer, a gate left open, tasks out of order.
+    plan->tasks[0].inputs[0].offset += 1000000;
+    assert_int_equal(wf_plan_check(plan, &options, NULL), WEFT_ERR_INTERNAL);
+    plan->tasks[0].inputs[0].offset -= 1000000;
+    plan->tasks[plan->n_tasks - 1].is_gated = false;
+    assert_int_equal(wf_plan_check(plan, &options, NULL), WEFT_ERR_INTERNAL);
+    plan->tasks[plan->n_tasks - 1].is_gated = true;
+    const wf_task task = plan->tasks[2];
+    plan->tasks[2] = plan->tasks[10];
+    plan->tasks[10] = task;
+    assert_int_equal(wf_plan_check(plan, &options, NULL), WEFT_ERR_INTERNAL);
+    wf_plan_destroy(plan);
+}
+
+const struct CMUnitTest wf_tests_plan[] = {
+    KIT_TEST(plans_of_random_graphs_hold),  KIT_TEST(a_training_step_is_few_tasks),
+    KIT_TEST(updates_are_written_in_place), KIT_TEST(a_chain_reuses_its_memory),
+    KIT_TEST(the_checker_finds_damage),
+};
+const unsigned long wf_n_tests_plan = WF_N_TESTS(wf_tests_plan);
