@@ -118,9 +118,9 @@ wf_check_bound wf_check_bound_of(const wf_op *op, const wf_check_case *one,
 bool wf_check_near(const wf_check_result *got, const wf_check_truth *truth,
                    const wf_check_truth *magnitude, size_t n_forward, wf_check_bound bound,
                    double *out_worst, char reason[256]);
-// Gradients: values of "grad<i>" near those of float64.
+// Gradients: values of "grad<i>" near those of float64. is_narrow: f16 or bf16 is on the way.
 bool wf_check_gradients_near(const wf_check_result *got, const wf_check_truth *truth,
-                             char reason[256]);
+                             bool is_narrow, char reason[256]);
 
 // ---- the run
 typedef struct wf_check_session {

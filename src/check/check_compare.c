@@ -265,10 +265,12 @@ bool wf_check_near(const wf_check_result *got, const wf_check_truth *truth,
 // A gradient is a chain of a few ops, each within its own bound of what it was given: what is left to
 // see is a wrong formula, so the tolerance is wide.
 #define GRADIENT_TOLERANCE 1e-4
+#define NARROW_TOLERANCE   0x1p-6 // on the way through f16 or bf16, which float64 does not round to
 
 bool wf_check_gradients_near(const wf_check_result *got, const wf_check_truth *truth,
-                             char reason[256])
+                             bool is_narrow, char reason[256])
 {
+    const double tolerance = is_narrow ? NARROW_TOLERANCE : GRADIENT_TOLERANCE;
     for (size_t k = 0; k < got->n; k++) {
         const wf_check_tensor *t = &got->tensors[k];
         const double *values = wf_check_truth_get(truth, t->name);
@@ -279,7 +281,7 @@ bool wf_check_gradients_near(const wf_check_result *got, const wf_check_truth *t
         for (int64_t i = 0; i < wf_type_count(&t->type); i++) {
             const double x = value_at(t, i);
             if (isfinite(values[i]) && fabs(values[i]) < 0x1p127 &&
-                !(fabs(x - values[i]) <= GRADIENT_TOLERANCE * scale + 0x1p-100)) {
+                !(fabs(x - values[i]) <= tolerance * scale + 0x1p-100)) {
                 (void)snprintf(reason, 256, "%s[%" PRId64 "] is %.9g, in float64 %.9g", t->name, i,
                                x, values[i]);
                 return false;

@@ -39,6 +39,17 @@ static bool has_strided(const wf_check_case *one)
     return false;
 }
 
+static bool has_narrow(const weft_graph *g)
+{
+    for (wf_id id = 1; id < g->n_values; id++) {
+        const weft_dtype dtype = wf_graph_type(g, id)->dtype;
+        if (dtype == WEFT_F16 || dtype == WEFT_BF16) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Sums of n terms by the row or the column rule: at most 64 additions a level (doc/arithmetic.md).
 static double sum_limit(double n)
 {
@@ -102,7 +113,8 @@ static bool compare_truth(const wf_op *op, const wf_check_case *one, const wf_ch
     if (status == WEFT_OK) {
         is_ok = wf_check_near(ref, truth, magnitude, trial->n_forward,
                               wf_check_bound_of(op, one, trial), out_ulp, reason);
-        is_ok = is_ok && (has_special(one) || wf_check_gradients_near(ref, truth, reason));
+        is_ok = is_ok && (has_special(one) ||
+                          wf_check_gradients_near(ref, truth, has_narrow(trial->g), reason));
     }
     const bool is_small = count_inputs(one) <= DIFFERENCE_MAX_ELEMS;
     if (status == WEFT_OK && is_ok && trial->has_gradient && is_dense && !one->no_difference &&

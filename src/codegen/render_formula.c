@@ -120,7 +120,9 @@ static void render_formula(wf_renderer *r, const wf_inst *inst)
     if (!is_float) {
         wf_text_printf(r->text, "    typedef %s T;\n    typedef %s U;\n", type, unsigned_type(dtype));
     }
-    wf_text_printf(r->text, "    return (%s)(%s);\n}\n", result, formula);
+    // A bool is 0 or 1, whatever the formula leaves in the other bits (not, shl).
+    const char *form = inst->dtype == WEFT_BOOL ? "    return (%s)((%s) & 1);\n}\n" : "    return (%s)(%s);\n}\n";
+    wf_text_printf(r->text, form, result, formula);
 }
 
 void wf_render_formulas(wf_renderer *r)

@@ -12,4 +12,4 @@ static void grad(const wf_grad_query *q)
     q->din[0] = weft_mul(g, q->dout[0], weft_mul(g, weft_sigmoid(g, a), factor));
 }
 
-WF_ELEMENTWISE_F1(silu, wf_silu(a), a / (1.0 + exp(-a)), grad, 0)
+WF_ELEMENTWISE_F1(silu, wf_silu(a), a < -1e30 ? -0.0 : a / (1.0 + exp(-a)), grad, 0)

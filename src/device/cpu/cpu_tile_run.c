@@ -147,6 +147,8 @@ static void run_step(wf_cpu_run *run, uint32_t idx)
     const wf_cpu_step *step = &run->tiles->steps[idx];
     const wf_cpu_tile t = step->is_outer ? outer_tile(run) : run->tile;
     const size_t n = (size_t)(t.na * t.nb);
+    if (n == 0 && step->kind != WF_CPU_STEP_REDUCE)
+        return; // a row of nothing: only its sum is something
     switch (step->kind) {
     case WF_CPU_STEP_LOAD: run_load(run, step, idx, &t); break;
     case WF_CPU_STEP_CONST:
