@@ -176,14 +176,14 @@ void kernel_case_eval(weft_context *ctx, kernel_case *c)
 // ---- making
 static const int64_t sizes[] = {1, 2, 3, 7, 31, 32, 33, 64, 65, 100, 130, 1023, 1024, 1025, 2049};
 
-static void make_space(uint64_t *state, wf_kernel *k)
+static void make_space(uint64_t *state, int64_t max_points, wf_kernel *k)
 {
     k->kind = (wf_kernel_kind)below(state, 3);
     k->ndim = (int32_t)below(state, 5);
     int64_t total = 1;
     for (int32_t i = 0; i < k->ndim; i++) {
         int64_t size = sizes[below(state, WF_COUNT_OF(sizes))];
-        while (total * size > 40000) size = (size + 6) / 7;
+        while (total * size > max_points) size = (size + 6) / 7;
         k->dims[i] = below(state, 60) == 0 && k->kind == WF_KERNEL_MAP ? 0 : size;
         total *= size;
     }
@@ -268,13 +268,13 @@ static void push_store(uint64_t *state, kernel_case *c, size_t arg)
                       .operand = (uint32_t)c->kernel.n_outputs++, .is_outer = is_outer});
 }
 
-void kernel_case_make(weft_context *ctx, uint64_t seed, kernel_case *c)
+void kernel_case_make(weft_context *ctx, uint64_t seed, int64_t max_points, kernel_case *c)
 {
     memset(c, 0, sizeof *c);
     uint64_t state = seed << 32;
     wf_kernel *k = &c->kernel;
     k->insts = c->insts;
-    make_space(&state, k);
+    make_space(&state, max_points, k);
     k->n_inputs = 1 + below(&state, 3);
     k->inputs = c->accesses;
     k->outputs = c->accesses + k->n_inputs;
@@ -333,4 +333,76 @@ void kernel_case_make(weft_context *ctx, uint64_t seed, kernel_case *c)
 void kernel_case_free(kernel_case *c)
 {
     for (size_t i = 0; i < CASE_MAX_OPERANDS; i++) free(c->data[i]);
+}
+
+// ---- running
+static bool is_same(const uint8_t *a, const uint8_t *b, weft_dtype dtype)
+{
+    if (memcmp(a, b, weft_dtype_size(dtype)) == 0) return true;
+    float x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return dtype == WEFT_F32 && x != x && y != y;
+}
+
+// One task over one arena; every operand has its own buffer there.
+void kernel_case_run(weft_device *dev, kernel_case *c, uint64_t seed)
+{
+    const wf_driver *driver = dev->driver;
+    size_t n = c->kernel.n_inputs + c->kernel.n_outputs;
+    wf_buffer buffers[CASE_MAX_OPERANDS + 1] = {0};
+    wf_view views[CASE_MAX_OPERANDS] = {0};
+    wf_task task = {.kind = (wf_task_kind[]){WF_TASK_MAP, WF_TASK_ROW, WF_TASK_COLUMN}[c->kernel.kind],
+                    .kernel = &c->kernel, .n_inputs = c->kernel.n_inputs, .inputs = views,
+                    .n_outputs = c->kernel.n_outputs, .outputs = views + c->kernel.n_inputs, .workspace = WF_NO_INDEX};
+    size_t arena = 0;
+    for (size_t i = 0; i <= n; i++) {
+        buffers[i].kind = WF_BUFFER_ARENA;
+        buffers[i].alias_of = WF_NO_INDEX;
+        buffers[i].offset_bytes = arena;
+        buffers[i].size_bytes = i < n ? (size_t)c->counts[i] * 4 : driver->task_workspace(dev, &task);
+        if (i < n) {
+            views[i].buffer = (uint32_t)i;
+            views[i].offset = c->accesses[i].offset;
+            views[i].type.dtype = c->accesses[i].dtype;
+        }
+        arena += wf_round_up(buffers[i].size_bytes, WF_BUFFER_ALIGN);
+    }
+    if (buffers[n].size_bytes) task.workspace = (uint32_t)n;
+    wf_plan plan = {.n_tasks = 1, .tasks = &task, .n_buffers = n + 1, .buffers = buffers, .arena_bytes = arena};
+    wf_program_memory memory = {0};
+    wf_device_program *program = NULL;
+    weft_error err = {0};
+    if (driver->buffer_create(dev, arena, &memory.arena, &err) != WEFT_OK ||
+        driver->program_create(dev, &plan, &memory, &program, &err) != WEFT_OK) {
+        fail_msg("seed %llu: %s", (unsigned long long)seed, err.message);
+    }
+    uint8_t *got = malloc(arena + 1);
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *start = c->data[i];
+        size_t bytes = (size_t)c->counts[i] * 4;
+        if (i < c->kernel.n_inputs) memcpy(got + buffers[i].offset_bytes, start, bytes);
+        for (size_t j = 0; i >= c->kernel.n_inputs && j < bytes / 4; j++) {
+            memcpy(got + buffers[i].offset_bytes + 4 * j, &(uint32_t){0x12345678u}, 4);
+        }
+    }
+    assert_int_equal(driver->buffer_write(dev, memory.arena, 0, got, arena, &err), WEFT_OK);
+    assert_int_equal(driver->enqueue(dev, program, 0, 1, &err), WEFT_OK);
+    assert_int_equal(driver->buffer_read(dev, memory.arena, 0, got, arena, &err), WEFT_OK);
+    for (size_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < c->counts[i]; j++) {
+            const uint8_t *have = got + buffers[i].offset_bytes + j * 4;
+            if (is_same(have, c->data[i] + j * 4, c->accesses[i].dtype)) continue;
+            uint32_t x, y;
+            memcpy(&x, have, 4);
+            memcpy(&y, c->data[i] + j * 4, 4);
+            char *text = NULL;
+            wf_kernel_print(dev->context, &c->kernel, &text, NULL);
+            fail_msg("seed %llu: operand %zu element %lld is %08x, expected %08x\n%s", (unsigned long long)seed, i,
+                     (long long)j, x, y, text);
+        }
+    }
+    free(got);
+    driver->program_destroy(dev, program);
+    driver->buffer_destroy(dev, memory.arena);
 }

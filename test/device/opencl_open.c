@@ -1,6 +1,7 @@
 // See opencl_open.h.
 #include "opencl_open.h"
 
+#include "device/opencl/opencl_common.h"
 #include "wf_test.h"
 
 extern const wf_driver wf_driver_opencl;
@@ -18,4 +19,15 @@ weft_device *opencl_open_exact(weft_context **out_ctx)
     }
     if (status != WEFT_OK) fail_msg("%s", err.message);
     return dev;
+}
+
+void opencl_as_gpu(weft_device *dev)
+{
+#if WEFT_HAVE_OPENCL
+    ((wf_gpu_device *)(void *)dev)->render.is_cpu = false;
+    ((wf_gpu_device *)(void *)dev)->tile = (wf_gpu_tile){16, 8, 8, 4, 4};
+    wf_opencl_set_prefix(wf_opencl_of(dev), false, false);
+#else
+    (void)dev;
+#endif
 }

@@ -29,7 +29,8 @@ static void set_limits(wf_opencl_device *dev)
     wf_gpu_device *gpu = &dev->gpu;
     gpu->max_group_size = f->max_group_size > UINT32_MAX ? UINT32_MAX : (uint32_t)f->max_group_size;
     gpu->local_bytes = f->local_bytes;
-    gpu->render.is_cpu = (f->type & CL_DEVICE_TYPE_CPU) != 0;
+    // A device that calls itself both (Oclgrind) gets the forms of a GPU.
+    gpu->render.is_cpu = (f->type & CL_DEVICE_TYPE_CPU) && !(f->type & CL_DEVICE_TYPE_GPU);
     gpu->render.has_f64 = f->has_f64;
     gpu->render.group_size = gpu->max_group_size < 256 ? 64 : 256;
     gpu->render.n_units = f->compute_units ? f->compute_units : 1;

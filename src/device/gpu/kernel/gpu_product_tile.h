@@ -13,7 +13,9 @@ WF_KERNEL WF_KERNEL_SIZE(WF_ITEMS, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
 {
     WF_LOCAL wf_f32 at[WF_TILE_K * WF_LINE_M];
     WF_LOCAL wf_f32 bt[WF_TILE_K * WF_LINE_N];
-    WF_LOCAL wf_term terms[WF_TILE_K];
+    // A term's parts in arrays of their own: neighbours write neighbours.
+    WF_LOCAL wf_idx term_a[WF_TILE_K], term_b[WF_TILE_K];
+    WF_LOCAL wf_idx term_x[WF_TILE_K], term_y[WF_TILE_K], term_z[WF_TILE_K];
     if (p.is_gated && *status != WF_STATUS_GOOD) return;
     const wf_tile tile = wf_product_tile(&p, WF_GROUP_ID(0));
     const wf_bases base = wf_product_bases(&p, tile.batch);
@@ -34,7 +36,12 @@ WF_KERNEL WF_KERNEL_SIZE(WF_ITEMS, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
     for (wf_idx k0 = begin; k0 < end; k0 += WF_TILE_K) {
         const wf_i32 n_terms = (wf_i32)(end - k0 < WF_TILE_K ? end - k0 : WF_TILE_K);
         for (wf_i32 k = item; k < WF_TILE_K; k += WF_ITEMS) {
-            terms[k] = wf_product_term(&p, k0 + (k < n_terms ? k : 0));
+            const wf_term term = wf_product_term(&p, k0 + (k < n_terms ? k : 0));
+            term_a[k] = term.a;
+            term_b[k] = term.b;
+            term_x[k] = term.x;
+            term_y[k] = term.y;
+            term_z[k] = term.z;
         }
         WF_BARRIER();
         for (wf_i32 e = item; e < WF_TILE_M * WF_TILE_K; e += WF_ITEMS) {
@@ -44,7 +51,7 @@ WF_KERNEL WF_KERNEL_SIZE(WF_ITEMS, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
             const wf_i32 i = e % WF_TILE_M, k = e / WF_TILE_M;
 #endif
             at[k * WF_LINE_M + i] =
-                i < n_rows && k < n_terms ? a[base.a + (tile.row0 + i) * p.a_m + terms[k].a] : 0.0f;
+                i < n_rows && k < n_terms ? a[base.a + (tile.row0 + i) * p.a_m + term_a[k]] : 0.0f;
         }
         for (wf_i32 e = item; e < WF_TILE_N * WF_TILE_K; e += WF_ITEMS) {
 #ifdef WF_B_K_FAST
@@ -56,8 +63,14 @@ WF_KERNEL WF_KERNEL_SIZE(WF_ITEMS, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
                 column = wf_product_column(&p, tile.column0 + (j < n_columns ? j : n_columns - 1));
             }
 #endif
+            wf_term term;
+            term.a = term_a[k];
+            term.b = term_b[k];
+            term.x = term_x[k];
+            term.y = term_y[k];
+            term.z = term_z[k];
             bt[k * WF_LINE_N + j] =
-                j < n_columns && k < n_terms ? wf_product_b(&p, b + base.b, terms[k], column) : 0.0f;
+                j < n_columns && k < n_terms ? wf_product_b(&p, b + base.b, term, column) : 0.0f;
         }
         WF_BARRIER();
         for (wf_i32 k = 0; k < n_terms; k++) {
