@@ -69,8 +69,32 @@ static weft_val build_mean(weft_graph *g, const weft_val *in, const int64_t *p)
     return weft_mean_pool(g, in[0], p + P_WINDOW, &o);
 }
 
-void wf_window_cases(wf_check_list *list, bool is_mean)
+// The gradient ops have no constructor: here is what weft_grad makes of sum(y * y).
+static weft_val grad_of(weft_graph *g, weft_val y, weft_val x)
 {
+    weft_val dx;
+    weft_grad(g, weft_sum(g, weft_mul(g, y, y), NULL, 0, false), &x, 1, &dx);
+    return dx;
+}
+
+static weft_val build_max_grad(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    return grad_of(g, build_max(g, in, p), in[0]);
+}
+
+static weft_val build_mean_grad(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    return grad_of(g, build_mean(g, in, p), in[0]);
+}
+
+void wf_window_cases(wf_check_list *list, wf_window_kind kind)
+{
+    static weft_val (*const builders[])(weft_graph *, const weft_val *, const int64_t *) = {
+        [WF_WINDOW_MAX] = build_max,
+        [WF_WINDOW_MAX_GRAD] = build_max_grad,
+        [WF_WINDOW_MEAN] = build_mean,
+        [WF_WINDOW_MEAN_GRAD] = build_mean_grad,
+    };
     for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
         const window_case *t = &table[i];
         int64_t dims[2 + WF_WINDOW_AXES] = {t->n, t->c};
@@ -86,7 +110,8 @@ void wf_window_cases(wf_check_list *list, bool is_mean)
         one.params[P_CEIL] = t->is_ceil;
         one.params[P_COUNTED] = t->is_counted;
         one.inputs[0] = (wf_check_input){wf_type_make(WEFT_F32, 2 + t->rank, dims), t->fill, 0};
-        one.build = is_mean ? build_mean : build_max;
+        one.build = builders[kind];
+        one.no_gradient = kind == WF_WINDOW_MAX_GRAD; // first order
         one.no_difference = t->fill != WF_CHECK_NORMAL || t->in[0] * t->in[1] > 400;
         wf_check_add(list, one);
     }

@@ -51,7 +51,13 @@ weft_type wf_window_type(const wf_node_info *info, const wf_window_shape *s, wef
 wf_cost wf_window_cost(const wf_node_info *info);
 
 // What `weft check` tries.
-void wf_window_cases(struct wf_check_list *list, bool is_mean);
+typedef enum wf_window_kind {
+    WF_WINDOW_MAX,
+    WF_WINDOW_MAX_GRAD,
+    WF_WINDOW_MEAN,
+    WF_WINDOW_MEAN_GRAD,
+} wf_window_kind;
+void wf_window_cases(struct wf_check_list *list, wf_window_kind kind);
 
 // Constructors of the forward ops: output sizes by floor or ceil, then the node.
 weft_val wf_window_build(weft_graph *g, const wf_op *op, weft_val x, const int64_t *window,

@@ -2,6 +2,7 @@
 //   where [n,c,out..] u8, dy [n,c,out..] f32 -> dx [n,c,input_spatial..] f32
 // Written as a gather: a cell adds, from +0, the windows that it won, in ascending (p,q).
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/window_common.h"
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
@@ -65,6 +66,11 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void cases(wf_check_list *list)
+{
+    wf_window_cases(list, WF_WINDOW_MAX_GRAD);
+}
+
 static const wf_attr_spec attrs[] = {WF_WINDOW_ATTR_SPECS("input_spatial")};
 
 const wf_op wf_op_window_max_grad = {
@@ -78,4 +84,5 @@ const wf_op wf_op_window_max_grad = {
     .eval = eval,
     .eval_truth = eval,
     .cost = wf_window_cost,
+    .cases = cases,
 };

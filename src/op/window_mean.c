@@ -66,7 +66,7 @@ static weft_status eval(wf_eval *q, weft_error *err)
 
 static void cases(wf_check_list *list)
 {
-    wf_window_cases(list, true);
+    wf_window_cases(list, WF_WINDOW_MEAN);
 }
 
 static const wf_attr_spec attrs[] = {WF_WINDOW_ATTR_SPECS("out_spatial"),

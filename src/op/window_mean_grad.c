@@ -2,6 +2,7 @@
 //   dy [n,c,out..] f32 -> dx [n,c,input_spatial..] f32
 // Bits: a cell adds dy / count of the windows over it, from +0, in ascending (p,q).
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/window_common.h"
 
 extern const wf_op wf_op_window_mean;
@@ -67,6 +68,11 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static void cases(wf_check_list *list)
+{
+    wf_window_cases(list, WF_WINDOW_MEAN_GRAD);
+}
+
 static const wf_attr_spec attrs[] = {WF_WINDOW_ATTR_SPECS("input_spatial"),
                                      {"count_include_pad", WF_ATTR_BOOL}};
 
@@ -82,4 +88,5 @@ const wf_op wf_op_window_mean_grad = {
     .eval = eval,
     .eval_truth = eval,
     .cost = wf_window_cost,
+    .cases = cases,
 };
