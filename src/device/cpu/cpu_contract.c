@@ -1,13 +1,20 @@
-// CONTRACT tasks: matrix products, 16 columns of one row at a time. Stage: PLAN -> PROGRAM, RUN.
+// CONTRACT tasks: matrix products of packed panels and register tiles. Stage: PLAN -> PROGRAM, RUN.
 //
-// Letters: c[m,n] = sum over k of a[m,k] * b[k,n]; ldX: elements from a row of X to the next.
-#include "device/cpu/cpu.h"
-#include "device/cpu/cpu_product.h"
+// Letters: c[m,n] = sum over k of a[m,k] * b[k,n], in any strides. An item is a part of c; its rows of
+// a are copied once per pass over k where several panels read them (rows a power of two apart would
+// fight for the same lines of L1). b is packed in the workspace, by a phase before, when several items
+// share it; else each item packs what it needs, and a few rows read whole panels where they are.
+#include "device/cpu/cpu_panel.h"
 
 #include <string.h>
 
-#define LANES WF_CPU_PRODUCT_LANES
-#define ITEM_FLOPS 200000
+#define MAX_ROWS_TILES 24 // tiles of rows in an item: with their panel they stay in L2
+#define MAX_PANELS 8      // panels of columns in an item
+#define MIN_ITEMS 8       // a product of some size is cut for as many threads at least
+#define ITEM_FLOPS 1e6    // and not into smaller items than this
+#define COPY_PAD 16       // floats between copied rows
+#define MAX_TILE_ROWS 8   // of any instruction set
+#define MAX_PASS_TERMS 384
 
 typedef struct matrix {
     const wf_view *view;
@@ -15,12 +22,23 @@ typedef struct matrix {
     int64_t row, column; // strides
 } matrix;
 
+// How a product is cut: from its sizes and the tile's alone.
+typedef struct cut {
+    int64_t n_batches, m, n, k;
+    int64_t item_rows, item_cols; // of an item
+    int64_t n_row_items, n_col_items;
+    bool is_packed; // b, in the workspace
+} cut;
+
 typedef struct contract_params {
     const wf_cpu_products *products;
     matrix a, b, c;
-    int64_t m, n, k;
-    int64_t rows_per_item;
-    int64_t items_per_batch;
+    cut cut;
+    float *packed;
+    const int64_t *a_rows, *a_terms; // offsets in a, or in its copy
+    bool is_a_copied;
+    bool is_b_direct; // whole panels are read from b itself
+    bool is_c_direct; // tiles store in c itself
 } contract_params;
 
 static float *get_batch(const matrix *x, int64_t batch)
@@ -33,25 +51,187 @@ static float *get_batch(const matrix *x, int64_t batch)
     return data;
 }
 
-static void run_rows(const void *params, int64_t item, const wf_cpu_worker *worker)
+static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
+{
+    const weft_type *out = &task->outputs[0].type, *a = &task->inputs[0].type;
+    const bool is_ta = task->node->attrs[0].u.i != 0;
+    cut q = {.n_batches = 1};
+    for (int32_t i = 0; i < out->ndim - 2; i++)
+        q.n_batches *= out->dims[i];
+    q.m = out->dims[out->ndim - 2];
+    q.n = out->dims[out->ndim - 1];
+    q.k = a->dims[a->ndim - (is_ta ? 2 : 1)];
+    if (q.n_batches * q.m * q.n == 0)
+        return q;
+    const int64_t tiles = wf_cpu_div_up(q.m, s->rows), vectors = wf_cpu_div_up(q.n, s->lanes);
+    int64_t n_row_cuts = wf_cpu_div_up(tiles, MAX_ROWS_TILES);
+    int64_t n_col_cuts = wf_cpu_div_up(vectors * s->lanes, MAX_PANELS * s->cols);
+    for (;;) {
+        q.item_rows = wf_cpu_min(wf_cpu_div_up(tiles, n_row_cuts) * s->rows, q.m);
+        q.item_cols = wf_cpu_min(wf_cpu_div_up(vectors, n_col_cuts) * s->lanes, q.n);
+        q.n_row_items = wf_cpu_div_up(q.m, q.item_rows);
+        q.n_col_items = wf_cpu_div_up(q.n, q.item_cols);
+        const double flops = 2.0 * (double)(q.item_rows * q.item_cols) * (double)q.k;
+        if (q.n_batches * q.n_row_items * q.n_col_items >= MIN_ITEMS || flops < 2 * ITEM_FLOPS)
+            break;
+        if (q.item_cols > s->cols) // cutting rows makes items share b
+            n_col_cuts *= 2;
+        else if (q.item_rows > s->rows)
+            n_row_cuts *= 2;
+        else
+            break;
+    }
+    q.is_packed = q.n_row_items > 1;
+    return q;
+}
+
+static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
+{
+    const wf_cpu_tile_sizes *s = dev->kernels->products->sizes;
+    const cut q = get_cut(s, task);
+    return q.is_packed ? (size_t)(q.n_batches * wf_cpu_packed_floats(s, q.n, q.k)) * sizeof(float)
+                       : 0;
+}
+
+// Item: the columns of one item of c, one pass of terms.
+static void run_pack(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const contract_params *p = params;
-    const int64_t batch = item / p->items_per_batch;
-    const int64_t first = item % p->items_per_batch * p->rows_per_item;
-    const int64_t end = wf_cpu_min(first + p->rows_per_item, p->m);
-    const float *a = get_batch(&p->a, batch), *b = get_batch(&p->b, batch);
-    float *c = get_batch(&p->c, batch);
+    const cut *q = &p->cut;
+    const wf_cpu_tile_sizes *s = p->products->sizes;
+    const int64_t pass = wf_cpu_pass_terms(s), n_passes = wf_cpu_div_up(q->k, pass);
+    const int64_t k0 = item % n_passes * pass, n_terms = wf_cpu_min(pass, q->k - k0);
+    item /= n_passes;
+    const int64_t n0 = item % q->n_col_items * q->item_cols, batch = item / q->n_col_items;
+    const int64_t end = wf_cpu_min(n0 + q->item_cols, q->n);
+    float *packed = p->packed + batch * wf_cpu_packed_floats(s, q->n, q->k);
+    const float *b = get_batch(&p->b, batch) + k0 * p->b.row;
     (void)worker;
-    for (int64_t j = 0; j < p->n; j += LANES) {
-        const int64_t n = wf_cpu_min(LANES, p->n - j);
-        for (int64_t i = first; i < end; i++) {
-            wf_cpu_sum sum;
-            wf_cpu_sum_start(&sum, p->products, p->k, (size_t)n);
-            wf_cpu_sum_feed(&sum, a + i * p->a.row, p->a.column, b + j * p->b.column, p->b.row,
-                            p->b.column, p->k);
-            wf_cpu_sum_store(&sum, c + i * p->c.row + j * p->c.column, p->c.column);
-        }
+    for (int64_t j0 = n0, width; j0 < end; j0 += width) {
+        width = wf_cpu_panel_width(s, end, j0);
+        p->products->pack(packed + j0 * q->k + k0 * width, width, b + j0 * p->b.column, p->b.row,
+                          p->b.column, n_terms, wf_cpu_min(width, end - j0));
     }
+}
+
+// One item at work: where its operands begin, and its part of the scratch.
+typedef struct part {
+    int64_t m0, n0, n_rows, n_cols;
+    const float *a, *b, *packed;
+    float *c;
+    int64_t ldc;
+    float *a_copy, *panel, *sums;
+} part;
+
+static part get_part(const contract_params *p, int64_t item, const wf_cpu_worker *worker)
+{
+    const cut *q = &p->cut;
+    const wf_cpu_tile_sizes *s = p->products->sizes;
+    const int64_t pass = wf_cpu_pass_terms(s);
+    const int64_t j = item % q->n_col_items;
+    item /= q->n_col_items;
+    const int64_t i = item % q->n_row_items, batch = item / q->n_row_items;
+    part r = {.m0 = i * q->item_rows, .n0 = j * q->item_cols};
+    r.n_rows = wf_cpu_min(q->item_rows, q->m - r.m0);
+    r.n_cols = wf_cpu_min(q->item_cols, q->n - r.n0);
+    r.a = get_batch(&p->a, batch) + r.m0 * p->a.row;
+    r.b = get_batch(&p->b, batch);
+    r.packed = p->packed + (q->is_packed ? batch * wf_cpu_packed_floats(s, q->n, q->k) : 0);
+    r.a_copy = (float *)(void *)worker->scratch;
+    r.panel = r.a_copy + (q->item_rows + COPY_PAD) * (pass + COPY_PAD);
+    r.sums = r.panel + pass * s->cols;
+    r.c = get_batch(&p->c, batch) + r.m0 * p->c.row + r.n0 * p->c.column;
+    r.ldc = p->c.row;
+    return r;
+}
+
+// Where row i and term t of a pass lie from r->a on, or in the copy that is made here.
+static const float *get_a(const contract_params *p, const part *r, int64_t k0, int64_t n_terms,
+                          int64_t *rows, int64_t *terms)
+{
+    const float *a = r->a + k0 * p->a.column;
+    int64_t row = p->a.row, column = p->a.column;
+    if (p->is_a_copied && column == 1) {
+        row = n_terms + COPY_PAD;
+        p->products->pack(r->a_copy, row, a, p->a.row, 1, r->n_rows, n_terms);
+    } else if (p->is_a_copied) {
+        column = r->n_rows;
+        p->products->pack(r->a_copy, column, a, p->a.column, p->a.row, n_terms, r->n_rows);
+        row = 1;
+    }
+    for (int64_t i = 0; i < r->n_rows; i++)
+        rows[i] = i * row;
+    for (int64_t t = 0; t < n_terms; t++)
+        terms[t] = t * column;
+    return p->is_a_copied ? r->a_copy : a;
+}
+
+// sums[m,n] += a[m,k] * b[k,n] over the terms [k0,k1), which lie in one block.
+static void run_pass(const contract_params *p, const part *r, wf_cpu_tiles *t, int64_t k0,
+                     int64_t k1)
+{
+    const cut *q = &p->cut;
+    const wf_cpu_tile_sizes *s = p->products->sizes;
+    float *c = t->c;
+    for (int64_t j = 0, width; j < r->n_cols; j += width) {
+        const int64_t j0 = r->n0 + j;
+        width = wf_cpu_panel_width(s, r->n0 + r->n_cols, j0);
+        t->n_cols = wf_cpu_min(width, r->n_cols - j);
+        t->c = c + j;
+        if (q->is_packed) {
+            t->b = r->packed + j0 * q->k + k0 * width;
+            t->b_step = width;
+        } else if (p->is_b_direct && t->n_cols == width) {
+            t->b = r->b + k0 * p->b.row + j0;
+            t->b_step = p->b.row;
+        } else {
+            p->products->pack(r->panel, width, r->b + k0 * p->b.row + j0 * p->b.column, p->b.row,
+                              p->b.column, k1 - k0, t->n_cols);
+            t->b = r->panel;
+            t->b_step = width;
+        }
+        p->products->tiles(t);
+    }
+    t->c = c;
+}
+
+static void store(const contract_params *p, const part *r, const float *total)
+{
+    for (int64_t i = 0; i < r->n_rows; i++) {
+        for (int64_t j = 0; j < r->n_cols; j++)
+            r->c[i * p->c.row + j * p->c.column] = total[i * r->n_cols + j] + 0.0f;
+    }
+}
+
+static void run_item(const void *params, int64_t item, const wf_cpu_worker *worker)
+{
+    const contract_params *p = params;
+    const cut *q = &p->cut;
+    const part r = get_part(p, item, worker);
+    const int64_t len = wf_product_block_len(q->k), n_blocks = wf_product_n_blocks(q->k);
+    const int64_t pass = wf_cpu_pass_terms(p->products->sizes), n = r.n_rows * r.n_cols;
+    int64_t rows[MAX_ROWS_TILES * MAX_TILE_ROWS], terms[MAX_PASS_TERMS];
+    float *total = n_blocks > 1 ? r.sums + 2 * n : r.sums;
+    wf_cpu_tiles t = {.n_rows = r.n_rows, .a_rows = rows, .a_terms = terms};
+    t.c = p->is_c_direct ? r.c : r.sums;
+    t.ldc = p->is_c_direct ? p->c.row : r.n_cols;
+    for (int64_t block = 0; block < n_blocks; block++) {
+        const int64_t end = wf_cpu_min((block + 1) * len, q->k);
+        for (int64_t k0 = block * len; k0 < end; k0 += pass) {
+            const int64_t k1 = wf_cpu_min(k0 + pass, end);
+            t.a = get_a(p, &r, k0, k1 - k0, rows, terms);
+            t.n_terms = k1 - k0;
+            t.is_first = k0 == block * len;
+            t.is_last = k1 == q->k && n_blocks == 1;
+            run_pass(p, &r, &t, k0, k1);
+        }
+        if (n_blocks > 1)
+            wf_cpu_block_close(n_blocks, block, r.sums, r.sums + n, total, n);
+    }
+    if (n_blocks == 0)
+        memset(total, 0, (size_t)n * sizeof *total);
+    if (!p->is_c_direct)
+        store(p, &r, total);
 }
 
 static matrix get_matrix(const wf_cpu_lower *q, const wf_view *view, bool is_transposed)
@@ -65,29 +245,36 @@ static matrix get_matrix(const wf_cpu_lower *q, const wf_view *view, bool is_tra
 static weft_status lower(wf_cpu_lower *q, weft_error *err)
 {
     const wf_task *task = q->task;
-    const weft_type *out = &task->outputs[0].type, *a = &task->inputs[0].type;
+    const wf_cpu_tile_sizes *s = q->kernels->products->sizes;
     if (strcmp(q->info.op->name, "matmul") != 0) {
         WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "cpu: contract tasks of op %s are not known here",
                   q->info.op->name);
     }
-    const bool is_ta = q->info.attrs[0].u.i != 0, is_tb = q->info.attrs[1].u.i != 0;
     contract_params *p;
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
     p->products = q->kernels->products;
-    p->a = get_matrix(q, &task->inputs[0], is_ta);
-    p->b = get_matrix(q, &task->inputs[1], is_tb);
+    p->a = get_matrix(q, &task->inputs[0], q->info.attrs[0].u.i != 0);
+    p->b = get_matrix(q, &task->inputs[1], q->info.attrs[1].u.i != 0);
     p->c = get_matrix(q, &task->outputs[0], false);
-    p->m = out->dims[out->ndim - 2];
-    p->n = out->dims[out->ndim - 1];
-    p->k = a->dims[a->ndim - (is_ta ? 2 : 1)];
-    int64_t n_batches = 1;
-    for (int32_t i = 0; i < out->ndim - 2; i++)
-        n_batches *= out->dims[i];
-    if (p->m == 0 || p->n == 0)
+    p->cut = get_cut(s, task);
+    const cut *c = &p->cut;
+    if (c->n_batches * c->m * c->n == 0)
         return WEFT_OK;
-    p->rows_per_item = ITEM_FLOPS / (p->n * (p->k + 1)) + 1;
-    p->items_per_batch = wf_cpu_div_up(p->m, p->rows_per_item);
-    return wf_cpu_add_phase(q, run_rows, p, n_batches * p->items_per_batch, err);
+    p->packed = (float *)(void *)wf_cpu_workspace(q);
+    p->is_a_copied = c->item_cols > (p->a.column == 1 ? 2 : 1) * s->cols;
+    p->is_b_direct = p->b.column == 1 && c->m <= 2 * s->rows;
+    p->is_c_direct = p->c.column == 1 && c->k > 0 && c->k <= WF_PRODUCT_BLOCK;
+    const int64_t pass = wf_cpu_pass_terms(s);
+    const int64_t sums = p->is_c_direct ? 0 : 3 * c->item_rows * c->item_cols;
+    wf_cpu_need_scratch(
+        q, (size_t)((c->item_rows + COPY_PAD) * (pass + COPY_PAD) + pass * s->cols + sums) *
+               sizeof(float));
+    if (c->is_packed && c->k > 0) {
+        WEFT_TRY(wf_cpu_add_phase(q, run_pack, p,
+                                  c->n_batches * c->n_col_items * wf_cpu_div_up(c->k, pass), err));
+    }
+    return wf_cpu_add_phase(q, run_item, p, c->n_batches * c->n_row_items * c->n_col_items, err);
 }
 
-const wf_cpu_lowering wf_cpu_lowering_contract = {.kind = WF_TASK_CONTRACT, .lower = lower};
+const wf_cpu_lowering wf_cpu_lowering_contract = {
+    .kind = WF_TASK_CONTRACT, .lower = lower, .workspace = workspace};

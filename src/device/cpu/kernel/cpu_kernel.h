@@ -87,11 +87,41 @@ typedef struct wf_cpu_reduce {
     void (*column_merge)(const wf_cpu_parts *acc, const wf_cpu_parts *next, size_t n);
 } wf_cpu_reduce;
 
-// Plain products: one output each, the definition's order. See math/product.h.
+// A strip of a product's result, one panel of columns wide. Any addressing of a: row i and term t lie
+// at a[a_rows[i] + a_terms[t]]. Terms are taken in the order given, one fma each, so a strip may be put
+// down and taken up between any two terms.
+typedef struct wf_cpu_tiles {
+    int64_t n_rows, n_cols, n_terms;
+    const float *a;
+    const int64_t *a_rows, *a_terms;
+    // b[t * b_step + j], j up to n_cols rounded up to whole vectors: those are read.
+    const float *b;
+    int64_t b_step;
+    float *c; // c[i * ldc + j]: sums so far, then the new ones
+    int64_t ldc;
+    bool is_first; // chains start at +0, c is not read
+    bool is_last;  // + (+0) at the end
+} wf_cpu_tiles;
+
+typedef struct wf_cpu_tile_sizes {
+    int64_t lanes; // floats in a vector
+    int64_t rows;  // of a whole tile
+    int64_t cols;  // of a whole panel, a multiple of lanes
+} wf_cpu_tile_sizes;
+
+// Products in the definition's order. See math/product.h.
 typedef struct wf_cpu_products {
     // acc[j] takes a[t * a_step] * b[t * b_step + j * b_lane] for ascending t < k: n chains, n <= 16.
     void (*chain)(float *acc, const float *a, int64_t a_step, const float *b, int64_t b_step,
                   int64_t b_lane, int64_t k, size_t n);
+    const wf_cpu_tile_sizes *sizes;
+    void (*tiles)(const wf_cpu_tiles *p);
+    // dst[t * width + j] = b[t * term_stride + j * col_stride], j < n_cols; +0 from there to width.
+    void (*pack)(float *dst, int64_t width, const float *b, int64_t term_stride,
+                 int64_t col_stride, int64_t n_terms, int64_t n_cols);
+    // acc[j] takes a[a_terms[t] + j] * b[t * b_step + j] for ascending t.
+    void (*lanes)(float *acc, const float *a, const int64_t *a_terms, const float *b,
+                  int64_t b_step, int64_t n_terms, int64_t n_lanes);
 } wf_cpu_products;
 
 typedef struct wf_cpu_reduces {

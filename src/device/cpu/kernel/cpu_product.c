@@ -1,6 +1,6 @@
 // Chains of fma of one instruction set: up to 16 outputs side by side. The order of a product's terms
 // is the caller's (math/product.h). Stage: RUN, inside contract and convolution tasks.
-#include "device/cpu/kernel/cpu_kernel.h"
+#include "device/cpu/kernel/cpu_gemm.h"
 
 #include "math/dialect.h"
 
@@ -33,4 +33,10 @@ static void chain(float *acc, const float *a, int64_t a_step, const float *b, in
 }
 
 const wf_cpu_products WF_CPU_NAME(wf_cpu_products);
-const wf_cpu_products WF_CPU_NAME(wf_cpu_products) = {chain};
+const wf_cpu_products WF_CPU_NAME(wf_cpu_products) = {
+    chain,
+    &WF_CPU_NAME(wf_cpu_gemm_sizes),
+    WF_CPU_NAME(wf_cpu_gemm_tiles),
+    WF_CPU_NAME(wf_cpu_gemm_pack),
+    WF_CPU_NAME(wf_cpu_gemm_lanes),
+};

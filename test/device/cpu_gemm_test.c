@@ -1,0 +1,203 @@
+// Matmul on the cpu device: chosen and random shapes, the four forms, batches, on every instruction set
+// of this machine and 1 or 2 threads, against ref bit for bit; and the kernels between guard pages.
+// labels: sweep
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "device/cpu/cpu_isa.h"
+#include "product_case.h"
+#include "wf_test.h"
+
+typedef struct matmul_case {
+    int64_t batch, m, n, k; // batch 0: two axes
+    bool is_ta, is_tb;
+} matmul_case;
+
+static weft_val build_matmul(weft_graph *g, const void *user)
+{
+    const matmul_case *c = user;
+    const int32_t from = c->batch ? 0 : 1, ndim = c->batch ? 3 : 2;
+    const int64_t a[3] = {c->batch, c->is_ta ? c->k : c->m, c->is_ta ? c->m : c->k};
+    const int64_t b[3] = {c->batch, c->is_tb ? c->n : c->k, c->is_tb ? c->k : c->n};
+    const weft_val x = weft_input(g, "a", WEFT_F32, a + from, ndim);
+    const weft_val y = weft_input(g, "b", WEFT_F32, b + from, ndim);
+    return weft_matmul(g, x, y, c->is_ta, c->is_tb);
+}
+
+static void check_case(const matmul_case *c, uint64_t seed, int fill)
+{
+    char text[128];
+    (void)snprintf(text, sizeof text, "matmul batch %lld m %lld n %lld k %lld, %s%s",
+                   (long long)c->batch, (long long)c->m, (long long)c->n, (long long)c->k,
+                   c->is_ta ? "t" : "n", c->is_tb ? "t" : "n");
+    product_check(text, build_matmul, c, seed, fill);
+}
+
+static void chosen_shapes(void **state)
+{
+    static const int64_t shapes[][4] = {
+        {0, 0, 5, 3},     {0, 3, 0, 2},    {0, 4, 5, 0},     {0, 1, 1, 1},      {0, 1, 10, 128},
+        {0, 7, 10, 64},   {0, 64, 10, 33}, {0, 10, 128, 64}, {0, 17, 49, 31},   {0, 8, 48, 384},
+        {0, 33, 64, 385}, {0, 200, 65, 7}, {0, 193, 97, 50}, {3, 5, 17, 9},     {2, 130, 70, 40},
+        {0, 2, 3, 4096},  {0, 2, 3, 4097}, {0, 3, 20, 9000}, {0, 1, 5, 140000}, {0, 5, 400, 20},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        for (int form = 0; form < 4; form++) {
+            const int64_t *s = shapes[i];
+            const matmul_case c = {s[0], s[1], s[2], s[3], form & 1, form & 2};
+            check_case(&c, i, 0);
+        }
+    }
+}
+
+static void random_shapes(void **state)
+{
+    static const int64_t sizes[] = {1, 2, 3, 5, 8, 10, 15, 16, 17, 31, 32, 33, 47, 48, 49, 64, 100};
+    static const int64_t terms[] = {1, 2, 3, 7, 16, 33, 64, 129, 257, 400, 4200};
+    const uint64_t n_cases = wf_test_is_full() ? 400 : 60;
+    (void)state;
+    for (uint64_t seed = 1; seed <= n_cases; seed++) {
+        uint64_t r = seed * 7919;
+        matmul_case c;
+        c.batch = product_random(&r) % 4 == 0 ? 1 + (int64_t)(product_random(&r) % 4) : 0;
+        c.m = product_pick(&r, sizes, sizeof sizes / sizeof *sizes);
+        c.n = product_pick(&r, sizes, sizeof sizes / sizeof *sizes);
+        c.k = product_pick(&r, terms, sizeof terms / sizeof *terms);
+        c.is_ta = product_random(&r) & 1;
+        c.is_tb = product_random(&r) & 1;
+        check_case(&c, seed, seed % 3 == 0);
+    }
+}
+
+// Large enough to be cut into many items with b packed in the workspace.
+static void cut_into_items(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 4; form++) {
+        const matmul_case c = {0, 201, 210, 300, form & 1, form & 2};
+        check_case(&c, 11 + (uint64_t)form, 0);
+    }
+}
+
+// n floats that end where the next page may not be touched, or begin where the page before may not.
+typedef struct guarded {
+    char *map;
+    size_t map_bytes;
+    float *data;
+} guarded;
+
+static guarded guard(size_t n, bool is_at_end)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t inner = (n * 4 + page - 1) / page * page;
+    guarded g = {.map_bytes = inner + 2 * page};
+    g.map = mmap(NULL, g.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(g.map != MAP_FAILED);
+    if (inner)
+        assert_int_equal(mprotect(g.map + page, inner, PROT_READ | PROT_WRITE), 0);
+    g.data = (float *)(void *)(g.map + page + (is_at_end ? inner - n * 4 : 0));
+    for (size_t i = 0; i < n; i++)
+        g.data[i] = (float)(i % 7) - 3.0f;
+    return g;
+}
+
+static void unguard(guarded *g)
+{
+    (void)munmap(g->map, g->map_bytes);
+}
+
+// Integers small enough that every order gives the same sum.
+static void check_tiles(const wf_cpu_products *p, int64_t n_rows, int64_t n_cols, int64_t n_terms,
+                        bool is_at_end)
+{
+    const int64_t lanes = p->sizes->lanes, width = (n_cols + lanes - 1) / lanes * lanes;
+    guarded a = guard((size_t)(n_rows * n_terms), is_at_end);
+    guarded b = guard((size_t)(width * n_terms), is_at_end);
+    guarded c = guard((size_t)(n_rows * n_cols), is_at_end);
+    int64_t rows[32], terms[64];
+    for (int64_t i = 0; i < n_rows; i++)
+        rows[i] = i * n_terms;
+    for (int64_t t = 0; t < n_terms; t++)
+        terms[t] = t;
+    wf_cpu_tiles tiles = {n_rows, n_cols, n_terms, a.data, rows,  terms,
+                          b.data, width,  c.data,  n_cols, false, true};
+    p->tiles(&tiles);
+    for (int64_t i = 0; i < n_rows; i++) {
+        for (int64_t j = 0; j < n_cols; j++) {
+            float sum = (float)((i * n_cols + j) % 7) - 3.0f;
+            for (int64_t t = 0; t < n_terms; t++)
+                sum += a.data[rows[i] + t] * b.data[t * width + j];
+            assert_true(c.data[i * n_cols + j] == sum);
+        }
+    }
+    unguard(&a);
+    unguard(&b);
+    unguard(&c);
+}
+
+static void check_pack(const wf_cpu_products *p, int64_t n_terms, int64_t n_cols, bool is_at_end)
+{
+    const int64_t lanes = p->sizes->lanes, width = (n_cols + lanes - 1) / lanes * lanes;
+    guarded b = guard((size_t)(n_terms * n_cols), is_at_end);
+    guarded dst = guard((size_t)(n_terms * width), is_at_end);
+    for (int form = 0; form < 2; form++) {
+        const int64_t term = form ? 1 : n_cols, col = form ? n_terms : 1;
+        p->pack(dst.data, width, b.data, term, col, n_terms, n_cols);
+        for (int64_t t = 0; t < n_terms; t++) {
+            for (int64_t j = 0; j < width; j++) {
+                const float expected = j < n_cols ? b.data[t * term + j * col] : 0.0f;
+                assert_true(dst.data[t * width + j] == expected);
+            }
+        }
+    }
+    unguard(&b);
+    unguard(&dst);
+}
+
+static void check_lanes(const wf_cpu_products *p, int64_t n_lanes, int64_t n_terms, bool is_at_end)
+{
+    guarded a = guard((size_t)(n_lanes * n_terms), is_at_end);
+    guarded b = guard((size_t)(n_lanes * n_terms), is_at_end);
+    guarded acc = guard((size_t)n_lanes, is_at_end);
+    int64_t terms[64];
+    for (int64_t t = 0; t < n_terms; t++)
+        terms[t] = t * n_lanes;
+    p->lanes(acc.data, a.data, terms, b.data, n_lanes, n_terms, n_lanes);
+    for (int64_t j = 0; j < n_lanes; j++) {
+        float sum = (float)(j % 7) - 3.0f;
+        for (int64_t t = 0; t < n_terms; t++)
+            sum += a.data[t * n_lanes + j] * b.data[t * n_lanes + j];
+        assert_true(acc.data[j] == sum);
+    }
+    unguard(&a);
+    unguard(&b);
+    unguard(&acc);
+}
+
+static void guard_pages(void **state)
+{
+    const uint32_t isas = wf_cpu_isa_detect(WF_CPU_ISA_ALL);
+    (void)state;
+    for (size_t i = 0; i < wf_cpu_isa_count(); i++) {
+        if (!(isas >> i & 1u))
+            continue;
+        const wf_cpu_products *p = wf_cpu_isa_at(i)->products;
+        for (int at_end = 0; at_end < 2; at_end++) {
+            for (int64_t cols = 1; cols <= p->sizes->cols; cols++) {
+                for (int64_t rows = 1; rows <= 2 * p->sizes->rows + 1; rows++)
+                    check_tiles(p, rows, cols, 1 + (rows * cols) % 5, at_end != 0);
+                check_pack(p, 1 + cols % 11, cols, at_end != 0);
+                check_lanes(p, cols, 1 + cols % 5, at_end != 0);
+            }
+        }
+    }
+}
+
+const struct CMUnitTest wf_tests_cpu_gemm[] = {
+    cmocka_unit_test(chosen_shapes), cmocka_unit_test(random_shapes),
+    cmocka_unit_test(cut_into_items), cmocka_unit_test(guard_pages)};
+const unsigned long wf_n_tests_cpu_gemm = WF_N_TESTS(wf_tests_cpu_gemm);

@@ -1,0 +1,168 @@
+// Programs of one product on ref and cpu, compared bit for bit: see product_case.h.
+#include "product_case.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/cpu/cpu_isa.h"
+#include "wf_test.h"
+
+uint32_t product_random(uint64_t *state)
+{
+    *state += 0x9e3779b97f4a7c15u; // splitmix64
+    uint64_t x = *state;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return (uint32_t)(x >> 32);
+}
+
+int64_t product_pick(uint64_t *state, const int64_t *list, size_t n)
+{
+    return list[product_random(state) % n];
+}
+
+void product_open(product_device *d, const char *id, const char *isa, uint32_t n_threads)
+{
+    weft_device_options options = WEFT_DEVICE_OPTIONS_INIT;
+    weft_error err;
+    options.isa = isa;
+    options.n_threads = n_threads;
+    if (weft_context_create(NULL, &d->ctx, &err) != WEFT_OK ||
+        weft_device_open(d->ctx, id, &options, &d->device, &err) != WEFT_OK ||
+        weft_state_create(d->device, &d->state, &err) != WEFT_OK)
+        fail_msg("%s %s: %s", id, isa ? isa : "", err.message);
+}
+
+void product_close(product_device *d)
+{
+    weft_state_destroy(d->state);
+    weft_device_close(d->device);
+    weft_context_destroy(d->ctx);
+}
+
+static float make_value(uint64_t *state, int fill)
+{
+    const uint32_t r = product_random(state);
+    const float x = (float)(int32_t)r * 0x1p-31f;
+    if (fill == 0 || (r & 0x1f00) != 0)
+        return x;
+    switch (product_random(state) % 40) {
+    case 0: return (float)INFINITY;
+    case 1: return -(float)INFINITY;
+    case 2: return (float)NAN;
+    case 3: return 0x1p-140f * x;
+    case 4: return 0x1p100f * x;
+    case 5: return -0.0f;
+    default: return 0.0f;
+    }
+}
+
+static size_t type_bytes(const weft_type *t)
+{
+    int64_t n = 1;
+    for (int32_t i = 0; i < t->ndim; i++)
+        n *= t->dims[i];
+    return (size_t)n * sizeof(float);
+}
+
+// Canonical NaN, so that results compare by their bits.
+static void canonise(uint32_t *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if ((x[i] & 0x7fffffffu) > 0x7f800000u)
+            x[i] = 0x7fc00000u;
+    }
+}
+
+static void try_program(product_device *d, weft_graph *g, const weft_type types[3], float *in[2],
+                        uint32_t *out, const char *text)
+{
+    weft_program *program = NULL;
+    weft_error err = {0};
+    const size_t bytes = type_bytes(&types[2]);
+    weft_status status = weft_compile(d->state, g, NULL, &program, &err);
+    if (status == WEFT_OK)
+        status = weft_program_write(program, "a", in[0], type_bytes(&types[0]), &err);
+    if (status == WEFT_OK)
+        status = weft_program_write(program, "b", in[1], type_bytes(&types[1]), &err);
+    // A second run finds what the first left behind.
+    for (int i = 0; i < 2 && status == WEFT_OK; i++)
+        status = weft_program_run(program, &err);
+    if (status == WEFT_OK)
+        status = weft_program_read(program, "y", out, bytes, &err);
+    weft_program_destroy(program);
+    if (status != WEFT_OK)
+        fail_msg("%s: %s", text, err.message);
+    canonise(out, bytes / 4);
+}
+
+typedef struct product_run {
+    const char *text;
+    product_build_fn *build;
+    const void *user;
+    uint64_t seed;
+    int fill;
+} product_run;
+
+// Results on one device; *out_n of them. Free them.
+static uint32_t *run_on(const product_run *r, const char *id, const char *isa, uint32_t n_threads,
+                        size_t *out_n)
+{
+    product_device d;
+    weft_graph *g;
+    weft_error err;
+    product_open(&d, id, isa, n_threads);
+    if (weft_graph_create(d.ctx, &g, &err) != WEFT_OK)
+        fail_msg("%s: %s", r->text, err.message);
+    const weft_val y = r->build(g, r->user);
+    weft_output(g, "y", y);
+    if (weft_graph_status(g, &err) != WEFT_OK)
+        fail_msg("%s: %s", r->text, err.message);
+    // Inputs are the graph's first two values.
+    const weft_type types[3] = {weft_val_type(g, (weft_val){1}), weft_val_type(g, (weft_val){2}),
+                                weft_val_type(g, y)};
+    float *in[2];
+    uint64_t state = r->seed;
+    for (int i = 0; i < 2; i++) {
+        const size_t n = type_bytes(&types[i]) / 4;
+        in[i] = malloc(n * 4 + 4);
+        assert_non_null(in[i]);
+        for (size_t j = 0; j < n; j++)
+            in[i][j] = make_value(&state, r->fill);
+    }
+    *out_n = type_bytes(&types[2]) / 4;
+    uint32_t *out = malloc(*out_n * 4 + 4);
+    assert_non_null(out);
+    try_program(&d, g, types, in, out, r->text);
+    free(in[0]);
+    free(in[1]);
+    weft_graph_destroy(g);
+    product_close(&d);
+    return out;
+}
+
+void product_check(const char *text, product_build_fn *build, const void *user, uint64_t seed,
+                   int fill)
+{
+    const product_run r = {text, build, user, seed, fill};
+    size_t n, m;
+    uint32_t *expected = run_on(&r, "ref", NULL, 1, &n);
+    const uint32_t isas = wf_cpu_isa_detect(WF_CPU_ISA_ALL);
+    for (size_t i = 0; i < wf_cpu_isa_count(); i++) {
+        if (!(isas >> i & 1u))
+            continue;
+        const char *isa = wf_cpu_isa_at(i)->name;
+        uint32_t *have = run_on(&r, "cpu", isa, 1 + (uint32_t)(seed % 2), &m);
+        assert_int_equal(n, m);
+        for (size_t j = 0; j < n; j++) {
+            if (have[j] != expected[j]) {
+                fail_msg("seed %llu, %s, isa %s: element %zu is %08x, expected %08x",
+                         (unsigned long long)seed, text, isa, j, have[j], expected[j]);
+            }
+        }
+        free(have);
+    }
+    free(expected);
+}
