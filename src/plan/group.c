@@ -110,21 +110,13 @@ static weft_status would_cycle(wf_planner *p, uint32_t a, uint32_t b, uint32_t e
     WEFT_TRY(push_group_operands(&s, a, true));
     if (b != WF_NO_INDEX) WEFT_TRY(push_group_operands(&s, b, true));
     if (extra != WF_NO_INDEX) WEFT_TRY(push_operands(&s, extra, true));
-    // Nodes older than the groups cannot depend on them, but their groups may hold younger ones: the
-    // walk goes through whole groups, bounded by the first nodes of a and b.
-    uint32_t oldest = p->groups[a].nodes[0];
-    if (b != WF_NO_INDEX && p->groups[b].nodes[0] < oldest) oldest = p->groups[b].nodes[0];
+    // The age of a node bounds nothing here: a node older than both groups may share a task with a
+    // younger one that reads them. So the walk goes all the way, through whole groups.
     while (s.top > 0 && !s.found) {
         const uint32_t node_idx = p->stack[--s.top];
         const uint32_t group = p->group_of[node_idx];
-        if (group == WF_NO_INDEX) {
-            if (node_idx > oldest) WEFT_TRY(push_operands(&s, node_idx, false));
-            continue;
-        }
-        const wf_group *grp = &p->groups[group];
-        if (grp->nodes[grp->n_nodes - 1] > oldest) {
-            WEFT_TRY(push_group_operands(&s, group, false));
-        }
+        WEFT_TRY(group == WF_NO_INDEX ? push_operands(&s, node_idx, false)
+                                      : push_group_operands(&s, group, false));
     }
     *out = s.found;
     return WEFT_OK;
