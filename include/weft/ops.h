@@ -379,9 +379,6 @@ WEFT_API weft_val weft_stop_gradient(weft_graph *g, weft_val x);
 // Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE; WEFT_ERR_INDEX when it runs.
 WEFT_API weft_val weft_softmax_cross_entropy(weft_graph *g, weft_val logits, weft_val labels);
 
-// ---- an op by name: what the constructors above call; for programs with ops of their own.
-// Attributes are given in the op's order. See weft/own_op.h.
-
 // Records the caller's place for error messages. The library itself is built without these.
 #ifndef WEFT_NO_PLACE
 #include <weft/place.h>

@@ -7,6 +7,7 @@
 #include <weft/graph.h>
 #include <weft/nn.h>
 #include <weft/ops.h>
+#include <weft/own_op.h>
 #include <weft/run.h>
 
 #endif

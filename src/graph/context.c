@@ -31,6 +31,7 @@ weft_status weft_context_create(const weft_context_options *options, weft_contex
     weft_context *ctx;
     WEFT_TRY(wf_alloc(&a, 1, sizeof *ctx, &ctx, err));
     ctx->allocator = a;
+    wf_arena_init(&ctx->own_ops, &a);
     ctx->log = options ? options->log : NULL;
     ctx->log_user = options ? options->log_user : NULL;
     weft_status status = wf_registry_fill(ctx, err);
@@ -45,6 +46,7 @@ weft_status weft_context_create(const weft_context_options *options, weft_contex
 void weft_context_destroy(weft_context *ctx) {
     if (!ctx) return;
     wf_allocator a = ctx->allocator;
+    wf_arena_deinit(&ctx->own_ops);
     wf_free(&a, ctx->ops);
     wf_free(&a, ctx);
 }

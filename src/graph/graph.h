@@ -74,6 +74,7 @@ struct weft_context {
     const wf_op **ops; // built-in ops, then the caller's own
     size_t n_ops;
     size_t ops_capacity;
+    wf_arena own_ops; // descriptors of the caller's ops
 };
 
 struct weft_graph {

@@ -1,0 +1,244 @@
+// Training from recipes: read one, train it into a run folder, evaluate, predict, verify, inspect.
+//
+// A run folder holds
+//   recipe.yaml              the recipe as it was resolved; reads back to the same
+//   log.jsonl                one JSON line a step and an epoch; the same bytes for the same run
+//   checkpoint.safetensors   all that is needed to go on: weights, optimiser, step, positions
+//   weights.safetensors      the last weights and running statistics, by name
+//   best.safetensors         those of the best validation accuracy
+//   receipt.json             what was computed, on what, with a digest for each step
+//   predictions.png          some test samples with what the network says
+// Every file is written beside its place, synced and renamed: a killed run, or a full disk, leaves the
+// files of before.
+//
+// Recipes are described in doc/recipes.md.
+#ifndef WEFT_TRAIN_H
+#define WEFT_TRAIN_H
+
+#include <weft/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- recipes
+typedef struct weft_recipe weft_recipe;
+
+// Reads a recipe file and then applies n_settings words "key.sub=value" to it.
+// Errors: WEFT_ERR_RECIPE ("file:line:column: what", with the nearest valid word), WEFT_ERR_FILE,
+// WEFT_ERR_UNSUPPORTED (built without libyaml). Ownership: destroy it before its context.
+WEFT_API weft_status weft_recipe_read(weft_context *context, const char *path,
+                                      const char *const *settings, size_t n_settings,
+                                      weft_recipe **out_recipe, weft_error *err);
+// The recipe that a run folder was trained from.
+WEFT_API weft_status weft_recipe_read_run(weft_context *context, const char *run_dir,
+                                          const char *const *settings, size_t n_settings,
+                                          weft_recipe **out_recipe, weft_error *err);
+// Accepts NULL.
+WEFT_API void weft_recipe_destroy(weft_recipe *recipe);
+WEFT_API const char *weft_recipe_name(const weft_recipe *recipe);
+WEFT_API weft_arithmetic weft_recipe_arithmetic(const weft_recipe *recipe);
+
+// ---- training
+typedef struct weft_start_event {
+    const char *run_dir;
+    const char *device; // id
+    const char *device_name;
+    const char *arithmetic; // "exact", "fast"
+    const char *storage;    // "f32"
+    const char *isa;        // "" where the device has none
+    uint32_t n_threads;
+    int64_t n_parameters; // elements
+    int64_t n_train;      // samples
+    int64_t n_validation;
+    int64_t first_step; // done already, by the run that is resumed
+    int64_t total_steps;
+    int64_t steps_per_epoch;
+    uint64_t planned_bytes;
+} weft_start_event;
+
+typedef struct weft_step_event {
+    int64_t step; // done so far: the first is 1
+    int64_t total_steps;
+    int64_t epoch; // of this step, from 1
+    int64_t n_epochs;
+    float loss;
+    float lr;
+    double samples_per_s; // over the last second or so
+    double seconds_left;
+} weft_step_event;
+
+typedef struct weft_epoch_event {
+    int64_t epoch;       // from 1
+    float train_loss;    // mean over the steps of the epoch
+    double val_loss;     // mean cross-entropy over the whole validation part, without smoothing
+    double val_accuracy; // 0 to 1
+    bool is_best;
+} weft_epoch_event;
+
+typedef struct weft_done_event {
+    const char *run_dir;
+    const char *device;
+    const char *arithmetic;
+    const char *storage;
+    const char *isa;
+    uint32_t n_threads;
+    int64_t steps;
+    double seconds; // of this process
+    double samples_per_s;
+    uint64_t planned_bytes;
+    uint64_t peak_bytes;
+    char weights_sha256[65]; // of weights.safetensors
+    double val_loss;         // of the last evaluation; NaN when there was none
+    double val_accuracy;
+    double best_accuracy;
+    int64_t best_epoch;
+} weft_done_event;
+
+// What a program hears of a training. Any of them may be NULL.
+typedef struct weft_train_events {
+    size_t struct_size;
+    void *user;
+    void (*start)(void *user, const weft_start_event *event);
+    // Called behind every train.log_every-th step and the last.
+    void (*step)(void *user, const weft_step_event *event);
+    void (*epoch)(void *user, const weft_epoch_event *event);
+    void (*done)(void *user, const weft_done_event *event);
+    // Asked behind every step: true saves a checkpoint and ends with WEFT_ERR_INTERRUPTED.
+    bool (*wants_stop)(void *user);
+} weft_train_events;
+#define WEFT_TRAIN_EVENTS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(weft_train_events), NULL, NULL, NULL, NULL, NULL, NULL                              \
+    }
+
+typedef struct weft_train_options {
+    size_t struct_size;
+    const char *run_dir; // NULL: runs/<name>-<n>, the first n that is free
+    bool is_resumed;     // go on with run_dir; from the beginning when it has no checkpoint yet
+    uint64_t memory_limit_bytes; // 0: none; a plan above it is refused before the first step
+    int32_t n_loader_threads;    // 0: the recipe's; no bit depends on it
+} weft_train_options;
+#define WEFT_TRAIN_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(weft_train_options), NULL, false, 0, 0                                              \
+    }
+
+// Trains a recipe on a device, which must have been opened with the recipe's arithmetic. Resolves the
+// recipe (sizes and normalisation that the data gives are written into it).
+// Errors: WEFT_ERR_FILE (data, run folder, disk full: the last checkpoint stays), WEFT_ERR_FORMAT,
+// WEFT_ERR_SHAPE and the like from the model (with the recipe's line), WEFT_ERR_MEMORY (with the
+// smallest limit and the batch that would fit), WEFT_ERR_NONFINITE and WEFT_ERR_INDEX (with the step,
+// the op and its scope; the last good checkpoint stays), WEFT_ERR_INTERRUPTED (saved).
+WEFT_API weft_status weft_train_run(weft_recipe *recipe, weft_device *device,
+                                    const weft_train_options *options,
+                                    const weft_train_events *events, weft_error *err);
+
+// ---- evaluation
+typedef struct weft_eval_options {
+    size_t struct_size;
+    bool is_best;     // best.safetensors instead of the last weights
+    const char *part; // "test" (NULL), "train", "validation"
+} weft_eval_options;
+#define WEFT_EVAL_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(weft_eval_options), false, NULL                                                     \
+    }
+
+typedef struct weft_eval_result {
+    double loss;
+    double accuracy;
+    int64_t n_samples;
+} weft_eval_result;
+
+// Loss and accuracy of a run's weights on one part of its data.
+// Errors: WEFT_ERR_FILE, WEFT_ERR_FORMAT (weights that are not the model's), WEFT_ERR_NAME (part).
+WEFT_API weft_status weft_eval_run(weft_recipe *recipe, weft_device *device, const char *run_dir,
+                                   const weft_eval_options *options, weft_eval_result *out_result,
+                                   weft_error *err);
+
+// ---- prediction
+typedef struct weft_prediction {
+    const char *source; // the file, or "test 17"
+    int64_t n_classes;
+    const char *const *class_names; // NULL: the classes have no names
+    const float *probabilities;     // n_classes of them
+    int64_t predicted;              // the most probable, the lowest of equals
+    int64_t label;                  // what the data says; -1: unknown
+} weft_prediction;
+
+typedef struct weft_predict_options {
+    size_t struct_size;
+    bool is_best;
+    const char *const *files; // PNG or JPEG, resized to what the model takes
+    size_t n_files;
+    const int64_t *indices; // samples of the test part
+    size_t n_indices;
+} weft_predict_options;
+#define WEFT_PREDICT_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(weft_predict_options), false, NULL, 0, NULL, 0                                      \
+    }
+
+// Calls found for each file, then each index, in order.
+// Errors: as weft_eval_run; WEFT_ERR_INDEX.
+WEFT_API weft_status weft_predict_run(weft_recipe *recipe, weft_device *device, const char *run_dir,
+                                      const weft_predict_options *options,
+                                      void (*found)(void *user, const weft_prediction *prediction),
+                                      void *user, weft_error *err);
+
+// ---- verification
+typedef struct weft_verify_result {
+    int64_t n_steps;           // compared
+    int64_t first_different;   // step, from 1; 0: none
+    bool are_weights_compared; // the run was repeated to its end
+    bool are_weights_equal;
+    char digest[65]; // of the steps that were repeated here
+} weft_verify_result;
+
+// Repeats the first n_steps (0: all) of a run from its receipt, without writing, and compares the
+// digest of every step. wants_stop and step of events are called. A difference is a result, not an
+// error.
+// Errors: WEFT_ERR_FILE, WEFT_ERR_FORMAT (no receipt, other data or arithmetic version).
+WEFT_API weft_status weft_verify_run(weft_recipe *recipe, weft_device *device, const char *run_dir,
+                                     int64_t n_steps, const weft_train_events *events,
+                                     weft_verify_result *out_result, weft_error *err);
+
+// ---- inspection
+typedef struct weft_layer_info {
+    const char *name;
+    const char *kind;
+    int32_t ndim; // of the result, for one sample
+    int64_t dims[WEFT_MAX_DIM];
+    int64_t n_parameters;
+    uint64_t flops; // forward, for one sample
+} weft_layer_info;
+
+typedef struct weft_memory_info {
+    int64_t batch;
+    uint64_t planned_bytes; // of a training with that batch: weights, optimiser, all programs
+    uint64_t step_flops;
+} weft_memory_info;
+
+typedef struct weft_inspect_events {
+    size_t struct_size;
+    void *user;
+    void (*layer)(void *user, const weft_layer_info *info);
+    void (*memory)(void *user, const weft_memory_info *info);
+} weft_inspect_events;
+#define WEFT_INSPECT_EVENTS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(weft_inspect_events), NULL, NULL, NULL                                              \
+    }
+
+// Layers of a recipe, then the memory that training it takes on a device for each batch size. Nothing
+// runs.
+// Errors: as weft_train_run up to the plan.
+WEFT_API weft_status weft_inspect_run(weft_recipe *recipe, weft_device *device,
+                                      const int64_t *batches, size_t n_batches,
+                                      const weft_inspect_events *events, weft_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
