@@ -82,8 +82,13 @@ foreach(file IN LISTS weft_house_files)
 endforeach()
 
 # The examples, built against the source tree here and against an installed copy in the full run.
+# test/examples/example_NAME.sh, where there is one, runs the example and looks at what it says.
 foreach(example IN LISTS weft_examples)
-  weft_script_test(example_${example} quick $<TARGET_FILE:example-${example}>)
+  set(judge ${CMAKE_SOURCE_DIR}/test/examples/example_${example}.sh)
+  if(NOT EXISTS ${judge})
+    set(judge "")
+  endif()
+  weft_script_test(example_${example} quick ${judge} $<TARGET_FILE:example-${example}>)
 endforeach()
 
 # The sweep over all floats is a program of its own: whole in make check-exhaustive (tools/check-exhaustive),
