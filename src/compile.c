@@ -162,7 +162,8 @@ static weft_status prepare_variables(const compiler *c, const weft_graph *graph,
 
 static weft_status check_limit(const compiler *c, const wf_plan *plan) {
     const uint64_t limit = c->options->memory_limit_bytes;
-    const uint64_t need = plan->arena_bytes + plan->constant_bytes + plan->variable_bytes;
+    const uint64_t need = plan->arena_bytes + plan->constant_bytes + plan->variable_bytes +
+                          c->state->device->caps.program_bytes;
     if (limit && need > limit) {
         WEFT_FAIL(c->err, WEFT_ERR_MEMORY, "plan: needs %llu bytes, the limit is %llu",
                   (unsigned long long)need, (unsigned long long)limit);
@@ -185,6 +186,15 @@ static weft_status compile_graph(const compiler *c, const weft_graph *graph,
     WEFT_TRY(wf_program_create(c->state, plan, out_program, c->err));
     wf_context_log(c->ctx, WEFT_LOG_DEBUG, "program: %.2f ms", (double)(wf_clock_ns() - start_ns) * 1e-6);
     return WEFT_OK;
+}
+
+weft_status wf_compile_plan(weft_state *state, const weft_graph *graph, wf_plan **out_plan,
+                            weft_error *err) {
+    static const weft_compile_options defaults = WEFT_COMPILE_OPTIONS_INIT;
+    *out_plan = NULL;
+    WEFT_TRY(weft_graph_status(graph, err));
+    const compiler c = {state, state->device->context, &defaults, err};
+    return make_plan(&c, graph, out_plan);
 }
 
 weft_status weft_compile(weft_state *state, const weft_graph *graph,

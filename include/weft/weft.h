@@ -9,5 +9,6 @@
 #include <weft/ops.h>
 #include <weft/own_op.h>
 #include <weft/run.h>
+#include <weft/train.h>
 
 #endif

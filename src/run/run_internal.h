@@ -44,4 +44,8 @@ wf_plan_options wf_device_plan_options(weft_device *dev);
 weft_status wf_program_create(weft_state *state, wf_plan *take_plan, weft_program **out,
                               weft_error *err);
 
+// Only the plan that weft_compile would make: what a program needs, without taking it.
+weft_status wf_compile_plan(weft_state *state, const weft_graph *graph, wf_plan **out_plan,
+                            weft_error *err);
+
 #endif

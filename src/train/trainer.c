@@ -1,0 +1,168 @@
+// A training in memory: data, state, programs, loader, one step at a time. What trains and what repeats a
+// training share it. In: a resolved recipe. Out: steps.
+#include <math.h>
+#include <string.h>
+
+#include "train/trainer.h"
+
+void wf_history_chain(uint8_t chain[WF_SHA256_BYTES], float loss)
+{
+    uint32_t bits;
+    memcpy(&bits, &loss, sizeof bits);
+    const uint8_t bytes[4] = {(uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16),
+                              (uint8_t)(bits >> 24)};
+    wf_sha256 sha;
+    wf_sha256_init(&sha);
+    wf_sha256_update(&sha, chain, WF_SHA256_BYTES);
+    wf_sha256_update(&sha, bytes, sizeof bytes);
+    wf_sha256_final(&sha, chain);
+}
+
+weft_status wf_history_push(const wf_allocator *a, wf_history *history, float loss, weft_error *err)
+{
+    WEFT_TRY(wf_array_reserve(a, &history->loss, &history->capacity, history->n + 1,
+                              sizeof *history->loss, err));
+    history->loss[history->n++] = loss;
+    wf_history_chain(history->chain, loss);
+    return WEFT_OK;
+}
+
+weft_status wf_trainer_init(wf_trainer *t, weft_recipe *recipe, weft_device *device,
+                            int32_t n_loader_threads, weft_error *err)
+{
+    const wf_recipe_train *train = &recipe->v.train;
+    memset(t, 0, sizeof *t);
+    t->context = device->context;
+    t->allocator = device->context->allocator;
+    t->recipe = recipe;
+    t->device = device;
+    t->n_loader_threads = n_loader_threads ? n_loader_threads : (int32_t)train->loader_threads;
+    t->val_loss = t->val_accuracy = (double)NAN;
+    t->best_accuracy = -1.0;
+    WEFT_TRY(wf_train_data_open(recipe, &t->data, err));
+    WEFT_TRY(weft_state_create(device, &t->state, err));
+    t->steps_per_epoch = (t->data.train_split.n + train->batch - 1) / train->batch;
+    t->total_steps =
+        train->steps != WF_KEY_UNSET ? train->steps : train->epochs * t->steps_per_epoch;
+    wf_program_cache_init(&t->programs, recipe, &t->data, t->state, t->total_steps);
+    return WEFT_OK;
+}
+
+weft_status wf_trainer_start(wf_trainer *t, int64_t epoch, int64_t batch, weft_error *err)
+{
+    const wf_loader_options options = {
+        .batch_size = t->recipe->v.train.batch,
+        .seed = (uint64_t)t->recipe->v.seed,
+        .is_shuffled = true,
+        .n_threads = t->n_loader_threads,
+        .crop_padding = (int32_t)t->recipe->v.data.augment.crop,
+        .is_flipped = t->recipe->v.data.augment.is_flipped,
+        .normalisation = t->data.normalisation,
+        .start_epoch = epoch,
+        .start_batch = batch,
+    };
+    return wf_loader_create(&t->data.train_split, &options, &t->loader, err);
+}
+
+static const wf_batch_field *find_field(const wf_batch *batch, const char *name)
+{
+    for (int32_t i = 0; i < batch->n_fields; i++) {
+        if (!strcmp(batch->field[i].name, name))
+            return &batch->field[i];
+    }
+    return NULL;
+}
+
+static weft_status write_field(weft_program *program, const wf_batch *batch, const char *name,
+                               weft_error *err)
+{
+    const wf_batch_field *field = find_field(batch, name);
+    size_t bytes = (size_t)batch->n * weft_dtype_size(field->dtype);
+    for (int32_t i = 0; i < field->ndim; i++) {
+        bytes *= (size_t)field->dim[i];
+    }
+    return weft_program_write(program, name, field->data, bytes, err);
+}
+
+// Why the step was bad: the first op whose result is not finite, else who noticed.
+static weft_status explain(wf_trainer *t, weft_program *program, weft_status bad, weft_error *err)
+{
+    if (bad == WEFT_ERR_NONFINITE || bad == WEFT_ERR_INDEX) {
+        weft_error first = {0};
+        const weft_status status = weft_program_blame(program, &first);
+        if ((status == WEFT_ERR_NONFINITE || status == WEFT_ERR_INDEX) && err)
+            *err = first;
+        wf_error_prefix(err, "step %lld", (long long)(t->step + 1));
+    }
+    return bad;
+}
+
+weft_status wf_trainer_step(wf_trainer *t, weft_error *err)
+{
+    wf_batch batch;
+    weft_program *program;
+    WEFT_TRY(wf_loader_next(t->loader, &batch, err));
+    WEFT_TRY(wf_program_get(&t->programs, WF_PROGRAM_TRAIN, batch.n, &program, err));
+    WEFT_TRY(write_field(program, &batch, "image", err));
+    WEFT_TRY(write_field(program, &batch, "label", err));
+    WEFT_TRY(weft_program_run(program, err));
+    const weft_status status = weft_program_check(program, err);
+    if (status != WEFT_OK)
+        return explain(t, program, status, err);
+    WEFT_TRY(weft_program_read(program, "loss", &t->loss, sizeof t->loss, err));
+    WEFT_TRY(weft_program_read(program, "lr", &t->lr, sizeof t->lr, err));
+    WEFT_TRY(wf_history_push(&t->allocator, &t->history, t->loss, err));
+    t->step++;
+    t->n_samples = batch.n;
+    t->epoch = batch.epoch;
+    t->is_epoch_end = batch.is_last_of_epoch;
+    return WEFT_OK;
+}
+
+void wf_trainer_deinit(wf_trainer *t)
+{
+    wf_loader_destroy(t->loader);
+    wf_program_cache_deinit(&t->programs);
+    weft_state_destroy(t->state);
+    wf_train_data_close(&t->data);
+    wf_free(&t->allocator, t->history.loss);
+}
+
+weft_status wf_evaluate(wf_program_cache *programs, const wf_split *split, int64_t batch_size,
+                        int32_t n_threads, double *out_loss, double *out_accuracy, weft_error *err)
+{
+    const wf_loader_options options = {
+        .batch_size = batch_size,
+        .n_threads = n_threads,
+        .normalisation = programs->data->normalisation,
+        .n_epochs = 1,
+    };
+    wf_loader *loader;
+    wf_batch batch;
+    double loss = 0.0;
+    int64_t n_right = 0;
+    WEFT_TRY(wf_loader_create(split, &options, &loader, err));
+    weft_status status;
+    for (;;) {
+        weft_program *program;
+        float sum;
+        int64_t correct;
+        WEFT_TRY_GOTO(wf_loader_next(loader, &batch, err));
+        if (batch.n == 0)
+            break;
+        WEFT_TRY_GOTO(wf_program_get(programs, WF_PROGRAM_EVAL, batch.n, &program, err));
+        WEFT_TRY_GOTO(write_field(program, &batch, "image", err));
+        WEFT_TRY_GOTO(write_field(program, &batch, "label", err));
+        WEFT_TRY_GOTO(weft_program_run(program, err));
+        WEFT_TRY_GOTO(weft_program_read(program, "loss", &sum, sizeof sum, err));
+        WEFT_TRY_GOTO(weft_program_read(program, "correct", &correct, sizeof correct, err));
+        // Batches in order, in f64: one value on every device.
+        loss += (double)sum;
+        n_right += correct;
+    }
+    *out_loss = loss / (double)split->n;
+    *out_accuracy = (double)n_right / (double)split->n;
+fail:
+    wf_loader_destroy(loader);
+    return status;
+}
