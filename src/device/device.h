@@ -16,6 +16,7 @@ typedef struct wf_device_caps {
     bool is_truth;      // floats are held as double: the float64 mode of ref
     size_t elem_bytes[WEFT_N_DTYPES];
     size_t max_buffer_bytes; // the largest single buffer
+    size_t program_bytes;    // of buffers that a program has beside the plan's: a status word
     uint32_t n_threads;      // as opened
     const char *isa;         // "avx512", "scalar", or the OpenCL device's name
 } wf_device_caps;
@@ -81,6 +82,9 @@ struct wf_driver {
                                weft_error *err);
     // Compiled kernels held now (0 for devices that compile nothing): for tests of the cache.
     size_t (*n_compiled)(weft_device *dev);
+    // The greatest f32 rate that the device was seen to reach, in GFLOP/s, measured by the call: what
+    // benchmarks are held against. NULL: not known.
+    double (*peak_gflops)(weft_device *dev);
 };
 
 #endif

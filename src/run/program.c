@@ -165,7 +165,8 @@ weft_status weft_program_check(weft_program *p, weft_error *err) {
 }
 
 uint64_t weft_program_planned_bytes(const weft_program *p) {
-    return p->plan->arena_bytes + p->plan->constant_bytes + p->plan->variable_bytes;
+    return p->plan->arena_bytes + p->plan->constant_bytes + p->plan->variable_bytes +
+           p->state->device->caps.program_bytes;
 }
 
 uint64_t weft_program_flops(const weft_program *p) {

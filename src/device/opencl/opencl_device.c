@@ -38,6 +38,7 @@ static void set_limits(wf_opencl_device *dev)
     caps->fuse = true;
     caps->max_buffer_bytes = (size_t)f->max_buffer_bytes;
     caps->n_threads = f->compute_units;
+    caps->program_bytes = sizeof(uint32_t); // the status word
     caps->isa = gpu->base.name;
     for (int d = 0; d < WEFT_N_DTYPES; d++) caps->elem_bytes[d] = weft_dtype_size((weft_dtype)d);
 }
