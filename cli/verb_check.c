@@ -115,8 +115,8 @@ static void say_done(const report *r, const weft_check_result *result, const wef
         cli_json_end(&json);
         return;
     }
-    printf("%s (%s): %llu equal, %llu different, %llu skipped\ndigest %s\n",
-           weft_device_id(device), weft_device_name(device), (unsigned long long)result->n_equal,
+    printf("%s (%s): %llu equal, %llu different, %llu skipped\ndigest %s\n", weft_device_id(device),
+           weft_device_name(device), (unsigned long long)result->n_equal,
            (unsigned long long)result->n_different, (unsigned long long)result->n_skipped,
            result->digest);
 }
@@ -164,10 +164,11 @@ const cli_verb cli_verb_check = {
     .name = "check",
     .summary = "is this device right, bit for bit?",
     .arguments = "",
-    .text = "Runs cases of every op, forward and backward, random graphs and short training runs on\n"
-            "the device and on the reference, and compares the bits; the reference itself is held\n"
-            "against float64 and finite differences. Ends with the digest of the reference's results,\n"
-            "which every machine prints. With --precision fast it compares within a tolerance.",
+    .text =
+        "Runs cases of every op, forward and backward, random graphs and short training runs on\n"
+        "the device and on the reference, and compares the bits; the reference itself is held\n"
+        "against float64 and finite differences. Ends with the digest of the reference's results,\n"
+        "which every machine prints. With --precision fast it compares within a tolerance.",
     .wants = CLI_WANTS_DEVICE | CLI_WANTS_PRECISION,
     .flags = flags,
     .n_flags = CLI_COUNT(flags),

@@ -17,9 +17,7 @@ static const char *kind_name(weft_device_kind kind)
 
 static const char *exact_name(weft_exactness exact)
 {
-    return exact == WEFT_EXACT_NATIVE     ? "native"
-           : exact == WEFT_EXACT_EMULATED ? "emulated"
-                                          : "no";
+    return exact == WEFT_EXACT_NATIVE ? "native" : exact == WEFT_EXACT_EMULATED ? "emulated" : "no";
 }
 
 static void tell_json(cli_json *json, const weft_device_info *info)
@@ -95,7 +93,8 @@ const cli_verb cli_verb_devices = {
     .name = "devices",
     .summary = "every device, usable or not, and why",
     .arguments = "",
-    .text = "\"exact\" devices give the canonical bits, \"emulated\" ones with divide, square root or\n"
-            "fma in software; \"fast only\" ones cannot, and the reason shows the operand that failed.",
+    .text =
+        "\"exact\" devices give the canonical bits, \"emulated\" ones with divide, square root or\n"
+        "fma in software; \"fast only\" ones cannot, and the reason shows the operand that failed.",
     .run = run,
 };

@@ -23,8 +23,7 @@ static uint64_t bits_at(const wf_check_tensor *t, int64_t i)
     case WEFT_F32: return (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc00000u : bits;
     case WEFT_F16: return (bits & 0x7fffu) > 0x7c00u ? 0x7e00u : bits;
     case WEFT_BF16: return (bits & 0x7fffu) > 0x7f80u ? 0x7fc0u : bits;
-    case WEFT_F64:
-        return (bits & INT64_MAX) > 0x7ff0000000000000u ? 0x7ff8000000000000u : bits;
+    case WEFT_F64: return (bits & INT64_MAX) > 0x7ff0000000000000u ? 0x7ff8000000000000u : bits;
     default: return bits;
     }
 }
@@ -146,8 +145,14 @@ bool wf_check_close(const wf_check_result *expected, const wf_check_result *got,
 // Distance from one float of dtype to the next at |x|.
 static double ulp_of(weft_dtype dtype, double x)
 {
-    const int digits = dtype == WEFT_F16 ? 11 : dtype == WEFT_BF16 ? 8 : dtype == WEFT_F64 ? 53 : 24;
-    const int lowest = dtype == WEFT_F16 ? -24 : dtype == WEFT_BF16 ? -133 : dtype == WEFT_F64 ? -1074 : -149;
+    const int digits = dtype == WEFT_F16    ? 11
+                       : dtype == WEFT_BF16 ? 8
+                       : dtype == WEFT_F64  ? 53
+                                            : 24;
+    const int lowest = dtype == WEFT_F16    ? -24
+                       : dtype == WEFT_BF16 ? -133
+                       : dtype == WEFT_F64  ? -1074
+                                            : -149;
     int exponent = 0;
     (void)frexp(x, &exponent);
     return ldexp(1.0, exponent - digits > lowest ? exponent - digits : lowest);
@@ -208,8 +213,7 @@ static bool near_floats(near_state *s, const double *truth, const double *magnit
             (void)snprintf(reason, 256,
                            "%s[%" PRId64 "] is %.9g, in float64 %.9g: %.3g %s away, at most %.3g",
                            s->t->name, i, value, truth[i], d,
-                           s->bound.is_per_element ? "ulp" : "units of the scale",
-                           s->bound.limit);
+                           s->bound.is_per_element ? "ulp" : "units of the scale", s->bound.limit);
             return false;
         }
     }
@@ -265,7 +269,7 @@ bool wf_check_near(const wf_check_result *got, const wf_check_truth *truth,
 // A gradient is a chain of a few ops, each within its own bound of what it was given: what is left to
 // see is a wrong formula, so the tolerance is wide.
 #define GRADIENT_TOLERANCE 1e-4
-#define NARROW_TOLERANCE   0x1p-6 // on the way through f16 or bf16, which float64 does not round to
+#define NARROW_TOLERANCE 0x1p-6 // on the way through f16 or bf16, which float64 does not round to
 
 bool wf_check_gradients_near(const wf_check_result *got, const wf_check_truth *truth,
                              bool is_narrow, char reason[256])

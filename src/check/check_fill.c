@@ -31,18 +31,18 @@ static float mantissa(uint32_t word, int exponent)
 static float special(uint32_t word, uint32_t more)
 {
     static const uint32_t table[] = {
-        0x7fc00000u, // NaN
-        0x7f800000u, // infinity
-        0x00000000u, // 0
-        0x00000001u, // the smallest subnormal
-        0x007fffffu, // the greatest one
-        0x00400000u, 0x00800000u, // 2^-126
-        0x7f7fffffu,              // the greatest finite number
+        0x7fc00000u,                                        // NaN
+        0x7f800000u,                                        // infinity
+        0x00000000u,                                        // 0
+        0x00000001u,                                        // the smallest subnormal
+        0x007fffffu,                                        // the greatest one
+        0x00400000u, 0x00800000u,                           // 2^-126
+        0x7f7fffffu,                                        // the greatest finite number
         0x3f800000u, 0x3f000000u, 0x34000000u, 0x4b000000u, // 2^23
-        0x4effffffu, // the greatest below 2^31
-        0x4f000000u, 0x42b17218u, // 88.72: exp's edge
-        0x42cff1b5u, 0x40490fdbu, // pi
-        0x5f000000u,              // 2^63
+        0x4effffffu,                                        // the greatest below 2^31
+        0x4f000000u, 0x42b17218u,                           // 88.72: exp's edge
+        0x42cff1b5u, 0x40490fdbu,                           // pi
+        0x5f000000u,                                        // 2^63
     };
     if ((more & 3u) == 0) {
         return mantissa(word, (int)(more >> 8 & 1u));

@@ -58,7 +58,8 @@ typedef struct shape {
 static void add_same(wf_check_list *list, const wf_op *op, weft_dtype dtype, const shape *s,
                      wf_check_fill fill, const char *what)
 {
-    wf_check_case one = {.name = wf_check_name(list, "%s %s%s", weft_dtype_name(dtype), s->name, what),
+    wf_check_case one = {.name =
+                             wf_check_name(list, "%s %s%s", weft_dtype_name(dtype), s->name, what),
                          .build = build_elementwise,
                          .params = {(int64_t)(uintptr_t)op},
                          .n_inputs = op->n_inputs,
@@ -74,8 +75,7 @@ static void add_same(wf_check_list *list, const wf_op *op, weft_dtype dtype, con
 // Operands that stretch over each other: [5,1,7] with [4,1], and a scalar.
 static void add_broadcast(wf_check_list *list, const wf_op *op, weft_dtype dtype)
 {
-    static const shape operands[] = {
-        {"", 3, {5, 1, 7}}, {"", 2, {4, 1}}, {"", 0, {0}}};
+    static const shape operands[] = {{"", 3, {5, 1, 7}}, {"", 2, {4, 1}}, {"", 0, {0}}};
     wf_check_case one = {.name = wf_check_name(list, "%s broadcast", weft_dtype_name(dtype)),
                          .build = build_elementwise,
                          .params = {(int64_t)(uintptr_t)op},
@@ -90,8 +90,8 @@ static void add_broadcast(wf_check_list *list, const wf_op *op, weft_dtype dtype
 
 static void add_elementwise(wf_check_list *list, const wf_op *op)
 {
-    static const shape sizes[] = {{"0", 1, {0}},   {"[]", 0, {0}},       {"1", 1, {1}},
-                                  {"31", 1, {31}}, {"32", 1, {32}},      {"33", 1, {33}},
+    static const shape sizes[] = {{"0", 1, {0}},       {"[]", 0, {0}},         {"1", 1, {1}},
+                                  {"31", 1, {31}},     {"32", 1, {32}},        {"33", 1, {33}},
                                   {"5003", 1, {5003}}, {"3x5x7", 3, {3, 5, 7}}};
     static const shape small = {"33", 1, {33}}, large = {"4099", 1, {4099}};
     static const shape table = {"33x31", 2, {33, 31}};

@@ -61,7 +61,10 @@ static double sum_limit(double n)
 }
 
 // A chain of at most 4096 fma, then the blocks.
-static double product_limit(double n) { return fmin(n, 4096.0) + n / 4096.0 + 2.0; }
+static double product_limit(double n)
+{
+    return fmin(n, 4096.0) + n / 4096.0 + 2.0;
+}
 
 wf_check_bound wf_check_bound_of(const wf_op *op, const wf_check_case *one,
                                  const wf_check_trial *trial)
@@ -138,7 +141,8 @@ static void run_case(wf_check_session *s, const wf_op *op, const wf_check_case *
     char reason[256] = "", name[256];
     weft_check_status status = WEFT_CHECK_DIFFERENT;
     double ulp = -1.0;
-    (void)snprintf(name, sizeof name, "%s%s", one->name, layout == WF_CHECK_DENSE ? "" : ", strided");
+    (void)snprintf(name, sizeof name, "%s%s", one->name,
+                   layout == WF_CHECK_DENSE ? "" : ", strided");
     if (wf_check_trial_init(&trial, s->ctx, op->name, one, layout, &err) != WEFT_OK) {
         (void)snprintf(reason, sizeof reason, "%.250s", err.message);
     } else {

@@ -43,7 +43,10 @@ static weft_val any(maker *m)
     return m->pool[n - 1 - draw(m, back + 1)];
 }
 
-static weft_val scalar(maker *m, double x) { return weft_scalar(m->g, WEFT_F32, x); }
+static weft_val scalar(maker *m, double x)
+{
+    return weft_scalar(m->g, WEFT_F32, x);
+}
 
 // A value that stretches over a: another of the pool, or a scalar.
 static weft_val partner(maker *m, weft_val a)
@@ -176,8 +179,7 @@ static weft_val make_view(maker *m)
     const int64_t upper[] = {t.dims[0] + 1, t.dims[1], t.dims[2] + 1};
     switch (draw(m, 4)) {
     case 0: return weft_permute(g, weft_tanh(g, weft_permute(g, x, turn)), back);
-    case 1:
-        return weft_reshape(g, weft_sigmoid(g, weft_reshape(g, x, flat, 1)), t.dims, t.ndim);
+    case 1: return weft_reshape(g, weft_sigmoid(g, weft_reshape(g, x, flat, 1)), t.dims, t.ndim);
     case 2: {
         const weft_val padded = weft_pad(g, x, one, one, 0.5);
         return weft_slice(g, draw(m, 2) ? weft_sin(g, padded) : padded, lower, upper, NULL);
@@ -222,9 +224,9 @@ static weft_val make_random(maker *m)
 static void grow(maker *m)
 {
     static weft_val (*const makers[])(maker *) = {
-        make_unary,  make_unary,   make_binary, make_binary,  make_binary, make_select, make_reduce,
-        make_reduce, make_norm,    make_view,   make_softmax, make_view,   make_cast,   make_random,
-        make_binary, make_product,
+        make_unary,  make_unary,  make_binary, make_binary,  make_binary,  make_select,
+        make_reduce, make_reduce, make_norm,   make_view,    make_softmax, make_view,
+        make_cast,   make_random, make_binary, make_product,
     };
     put(m, makers[draw(m, (uint32_t)WF_COUNT_OF(makers))](m));
 }
@@ -238,9 +240,9 @@ static void seed_pool(maker *m, wf_check_trial *t)
         m->dims[i] = sizes[draw(m, (uint32_t)WF_COUNT_OF(sizes))];
     }
     const int64_t column[] = {m->dims[0], 1, 1};
-    const weft_type types[] = {wf_type_make(WEFT_F32, 3, m->dims), wf_type_make(WEFT_F32, 3, m->dims),
-                               wf_type_make(WEFT_F32, 2, m->dims + 1),
-                               wf_type_make(WEFT_F32, 3, column)};
+    const weft_type types[] = {
+        wf_type_make(WEFT_F32, 3, m->dims), wf_type_make(WEFT_F32, 3, m->dims),
+        wf_type_make(WEFT_F32, 2, m->dims + 1), wf_type_make(WEFT_F32, 3, column)};
     for (size_t i = 0; i < WF_COUNT_OF(types); i++) {
         t->inputs[i] = (wf_check_tensor){names[i], types[i], NULL, false};
         put(m, weft_input(m->g, names[i], WEFT_F32, types[i].dims, types[i].ndim));
@@ -274,8 +276,7 @@ static void finish(maker *m)
     }
 }
 
-static weft_status init_trial(wf_check_trial *t, weft_context *ctx, uint64_t seed,
-                              weft_error *err)
+static weft_status init_trial(wf_check_trial *t, weft_context *ctx, uint64_t seed, weft_error *err)
 {
     maker m = {.state = seed * 0x2545f4914f6cdd1du + 1};
     char name[32];

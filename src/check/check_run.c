@@ -89,4 +89,7 @@ weft_status wf_check_trial_run(const wf_check_trial *trial, weft_device *device,
     return status;
 }
 
-void wf_check_result_deinit(wf_check_result *result) { wf_arena_deinit(&result->memory); }
+void wf_check_result_deinit(wf_check_result *result)
+{
+    wf_arena_deinit(&result->memory);
+}

@@ -19,7 +19,10 @@ typedef struct family {
     weft_schedule_options schedule;
 } family;
 
-static weft_val build_softmax(weft_nn *nn, weft_val x) { return weft_linear(nn, "fc", x, 10, NULL); }
+static weft_val build_softmax(weft_nn *nn, weft_val x)
+{
+    return weft_linear(nn, "fc", x, 10, NULL);
+}
 
 static weft_val build_mlp(weft_nn *nn, weft_val x)
 {
@@ -55,22 +58,50 @@ static weft_val build_norm(weft_nn *nn, weft_val x)
 }
 
 static const family families[] = {
-    {"softmax", 2, {N_ROWS, 31}, 10, build_softmax,
+    {"softmax",
+     2,
+     {N_ROWS, 31},
+     10,
+     build_softmax,
      {.struct_size = sizeof(weft_optimizer_options), .kind = WEFT_OPTIMIZER_SGD},
      {.struct_size = sizeof(weft_schedule_options), .kind = WEFT_SCHEDULE_CONSTANT, .lr = 0.5}},
-    {"mlp", 2, {N_ROWS, 31}, 10, build_mlp,
-     {.struct_size = sizeof(weft_optimizer_options), .kind = WEFT_OPTIMIZER_SGD, .momentum = 0.9,
-      .is_nesterov = true, .weight_decay = 1e-3},
-     {.struct_size = sizeof(weft_schedule_options), .kind = WEFT_SCHEDULE_LINEAR, .lr = 0.1,
-      .warmup_steps = 2, .total_steps = N_STEPS}},
-    {"cnn", 4, {N_ROWS, 1, 12, 11}, 10, build_cnn,
-     {.struct_size = sizeof(weft_optimizer_options), .kind = WEFT_OPTIMIZER_ADAM},
-     {.struct_size = sizeof(weft_schedule_options), .kind = WEFT_SCHEDULE_COSINE, .lr = 0.01,
+    {"mlp",
+     2,
+     {N_ROWS, 31},
+     10,
+     build_mlp,
+     {.struct_size = sizeof(weft_optimizer_options),
+      .kind = WEFT_OPTIMIZER_SGD,
+      .momentum = 0.9,
+      .is_nesterov = true,
+      .weight_decay = 1e-3},
+     {.struct_size = sizeof(weft_schedule_options),
+      .kind = WEFT_SCHEDULE_LINEAR,
+      .lr = 0.1,
+      .warmup_steps = 2,
       .total_steps = N_STEPS}},
-    {"batch norm, layer norm, dropout", 4, {N_ROWS, 2, 8, 9}, 10, build_norm,
-     {.struct_size = sizeof(weft_optimizer_options), .kind = WEFT_OPTIMIZER_ADAMW,
-      .weight_decay = 0.01, .clip_norm = 1.0},
-     {.struct_size = sizeof(weft_schedule_options), .kind = WEFT_SCHEDULE_ONE_CYCLE, .lr = 0.02,
+    {"cnn",
+     4,
+     {N_ROWS, 1, 12, 11},
+     10,
+     build_cnn,
+     {.struct_size = sizeof(weft_optimizer_options), .kind = WEFT_OPTIMIZER_ADAM},
+     {.struct_size = sizeof(weft_schedule_options),
+      .kind = WEFT_SCHEDULE_COSINE,
+      .lr = 0.01,
+      .total_steps = N_STEPS}},
+    {"batch norm, layer norm, dropout",
+     4,
+     {N_ROWS, 2, 8, 9},
+     10,
+     build_norm,
+     {.struct_size = sizeof(weft_optimizer_options),
+      .kind = WEFT_OPTIMIZER_ADAMW,
+      .weight_decay = 0.01,
+      .clip_norm = 1.0},
+     {.struct_size = sizeof(weft_schedule_options),
+      .kind = WEFT_SCHEDULE_ONE_CYCLE,
+      .lr = 0.02,
       .total_steps = N_STEPS}},
 };
 

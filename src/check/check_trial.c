@@ -20,8 +20,8 @@ static weft_val strided_input(weft_graph *g, const char *name, const weft_type *
         order[type->ndim - 2] = type->ndim - 1;
         out_stored->dims[type->ndim - 1] = type->dims[type->ndim - 2];
         out_stored->dims[type->ndim - 2] = type->dims[type->ndim - 1];
-        return weft_permute(
-            g, weft_input(g, name, type->dtype, out_stored->dims, out_stored->ndim), order);
+        return weft_permute(g, weft_input(g, name, type->dtype, out_stored->dims, out_stored->ndim),
+                            order);
     }
     if (type->ndim == 0) {
         return weft_input(g, name, type->dtype, type->dims, type->ndim);
@@ -51,13 +51,14 @@ static weft_status add_inputs(wf_check_trial *t, const char *op_name, const wf_c
             wrt[i] = vals[i];
         } else {
             to->type = in->type;
-            vals[i] = wrt[i] = weft_input(t->g, to->name, in->type.dtype, in->type.dims,
-                                          in->type.ndim);
+            vals[i] = wrt[i] =
+                weft_input(t->g, to->name, in->type.dtype, in->type.dims, in->type.ndim);
         }
         const size_t bytes = (size_t)wf_type_count(&to->type) * weft_dtype_size(in->type.dtype);
         to->data = wf_arena_take(&t->memory, bytes);
         if (!to->data || !to->name) {
-            WEFT_FAIL(err, WEFT_ERR_MEMORY, "check: %zu bytes for %s are not available", bytes, name);
+            WEFT_FAIL(err, WEFT_ERR_MEMORY, "check: %zu bytes for %s are not available", bytes,
+                      name);
         }
         wf_check_fill_data(&to->type, in->fill, in->limit, name, (uint32_t)i, to->data);
         t->n_inputs++;
@@ -74,8 +75,7 @@ static weft_val build_loss(wf_check_trial *t, const weft_val *outs, size_t n, co
         if (type.dtype != WEFT_F32) {
             continue;
         }
-        float *weights =
-            wf_arena_take(&t->memory, (size_t)wf_type_count(&type) * sizeof *weights);
+        float *weights = wf_arena_take(&t->memory, (size_t)wf_type_count(&type) * sizeof *weights);
         if (!weights) {
             return WEFT_NONE;
         }

@@ -253,8 +253,8 @@ static weft_status try_input(differ *d, const wf_check_truth *truth, const wf_ch
     for (int64_t p = 0; x && gradient && *out_ok && p < n_points; p++) {
         const int64_t at = p * count / n_points;
         double slope;
-        WEFT_TRY(try_element(d, &x[at], gradient[at], greatest(gradient, count), out_ok, &slope,
-                             err));
+        WEFT_TRY(
+            try_element(d, &x[at], gradient[at], greatest(gradient, count), out_ok, &slope, err));
         if (!*out_ok) {
             (void)snprintf(reason, 256,
                            "gradient of %s[%lld] at %.9g is %.9g in float64, differences give %.9g",
@@ -288,8 +288,8 @@ weft_status wf_check_differences(const wf_check_trial *trial, const wf_check_tru
     differ d = {.is_needed = NULL};
     *out_ok = true;
     WEFT_TRY(wf_check_truth_run(trial, false, &d.t, err));
-    weft_status status = wf_alloc(&trial->ctx->allocator, d.t->g->n_nodes, sizeof *d.is_needed,
-                                  &d.is_needed, err);
+    weft_status status =
+        wf_alloc(&trial->ctx->allocator, d.t->g->n_nodes, sizeof *d.is_needed, &d.is_needed, err);
     if (status == WEFT_OK) {
         status = differ_inputs(&d, trial, truth, out_ok, reason, err);
     }

@@ -1,6 +1,7 @@
 // The cpu device: the driver's entries. Tasks are lowered once; a run calls their phases one after
 // another on the pool and returns when the last is done. Nothing allocates while a program runs.
 #include "device/cpu/cpu_lower.h"
+#include "device/cpu/cpu_peak.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -289,4 +290,5 @@ const wf_driver wf_driver_cpu = {
     .wait = wait_device,
     .status_read = status_read,
     .n_compiled = n_compiled,
+    .peak_gflops = wf_cpu_peak_gflops,
 };

@@ -4,6 +4,9 @@
 
 #include "device/cpu/kernel/cpu_kernel.h"
 
+// Chains of fma for n_rounds; the result only keeps the work alive.
+typedef float wf_cpu_peak_fn(int64_t n_rounds, double *out_flops);
+
 // Everything that was compiled for one instruction set.
 typedef struct wf_cpu_kernels {
     const char *name; // "scalar", "avx2", "avx512", "neon"
@@ -11,6 +14,7 @@ typedef struct wf_cpu_kernels {
     const wf_cpu_reduces *reduces;
     const wf_cpu_products *products;
     const wf_cpu_windows *windows;
+    wf_cpu_peak_fn *peak;
 } wf_cpu_kernels;
 
 // The instruction sets in the build, worst first.

@@ -1,0 +1,247 @@
+// weft bench gemm|conv: how fast, against the device's own limit. Out: a table, or JSON lines.
+#include <string.h>
+
+#include <weft/bench.h>
+
+#include "bench_shapes.h"
+#include "cli.h"
+
+typedef struct bench_flags {
+    cli_common common;
+    const char *shape;
+    const char *shapes;
+    const char *direction;
+    int64_t time_ms;
+} bench_flags;
+
+static const cli_flag flags[] = {
+    {"shape", CLI_TEXT, offsetof(bench_flags, shape), "LIST",
+     "gemm: M,K,N[,transA,transB]; conv: N,C,H,K,R[,stride,pad,groups]"},
+    {"shapes", CLI_TEXT, offsetof(bench_flags, shapes), "FILE",
+     "the rows of a file such as bench/shapes.json"},
+    {"direction", CLI_TEXT, offsetof(bench_flags, direction), "D",
+     "conv: forward, dx or dw only (all three)"},
+    {"time", CLI_INTEGER, offsetof(bench_flags, time_ms), "MS", "for each line (1000)"},
+};
+
+static const char *const direction_names[] = {"forward", "dx", "dw"};
+
+typedef struct bench {
+    const bench_flags *flags;
+    weft_context *context;
+    weft_device *device;
+    double peak; // GFLOP/s; 0: not known
+    weft_bench_options options;
+    weft_error err;
+} bench;
+
+static const char *arithmetic_name(const bench *b)
+{
+    return b->flags->common.arithmetic == CLI_ARITHMETIC_FAST ? "fast" : "exact";
+}
+
+static void tell_json(const bench *b, const char *name, const char *shape, const char *direction,
+                      int64_t batch, const weft_bench_result *r)
+{
+    cli_json json = {stdout, false};
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "name", name);
+    cli_json_text(&json, "shape", shape);
+    cli_json_text(&json, "direction", direction);
+    cli_json_text(&json, "device", weft_device_id(b->device));
+    cli_json_text(&json, "arithmetic", arithmetic_name(b));
+    cli_json_text(&json, "storage", "f32");
+    cli_json_text(&json, "isa", weft_device_isa(b->device));
+    cli_json_integer(&json, "threads", (int64_t)weft_device_n_threads(b->device));
+    cli_json_integer(&json, "batch", batch);
+    cli_json_f64(&json, "median_ms", r->median_ms);
+    cli_json_f64(&json, "spread", r->spread);
+    cli_json_f64(&json, "gflops", r->gflops);
+    if (r->peak_fraction > 0.0) {
+        cli_json_f64(&json, "peak_fraction", r->peak_fraction);
+    } else {
+        cli_json_text(&json, "peak_fraction", NULL);
+    }
+    cli_json_integer(&json, "bytes", (int64_t)r->bytes);
+    cli_json_integer(&json, "planned_bytes", (int64_t)r->planned_bytes);
+    cli_json_integer(&json, "peak_rss_bytes", (int64_t)r->peak_rss_bytes);
+    cli_json_close(&json, '}');
+    cli_json_end(&json);
+}
+
+static void tell(const bench *b, const char *name, const char *shape, const char *direction,
+                 int64_t batch, const weft_bench_result *r)
+{
+    if (b->flags->common.is_json) {
+        tell_json(b, name, shape, direction, batch, r);
+        return;
+    }
+    printf("%-22s %-28s %-8s %10.4f ms +-%4.1f%% %9.2f GFLOP/s", name, shape, direction,
+           r->median_ms, r->spread * 50.0, r->gflops);
+    if (r->peak_fraction > 0.0) {
+        printf(" %5.1f%% of peak", r->peak_fraction * 100.0);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static int run_gemm(bench *b, const bench_row *row)
+{
+    const weft_bench_gemm_shape s = {row->v[0], row->v[1], row->v[2], row->v[3] != 0,
+                                     row->v[4] != 0};
+    weft_bench_result r;
+    char shape[64];
+    snprintf(shape, sizeof shape, "%lldx%lldx%lld%s%s", (long long)s.m, (long long)s.k,
+             (long long)s.n, s.transpose_a ? " At" : "", s.transpose_b ? " Bt" : "");
+    if (weft_bench_gemm(b->context, b->device, &s, b->peak, &b->options, &r, &b->err) != WEFT_OK) {
+        return cli_fail(&b->err);
+    }
+    tell(b, row->name, shape, "forward", s.m, &r);
+    return CLI_OK;
+}
+
+static int run_conv(bench *b, const bench_row *row)
+{
+    const weft_bench_conv_shape s = {.batch = row->v[0],
+                                     .in = row->v[1],
+                                     .size = row->v[2],
+                                     .out = row->v[3],
+                                     .window = row->v[4],
+                                     .stride = row->n > 5 ? row->v[5] : 1,
+                                     .pad = row->v[6],
+                                     .groups = row->n > 7 ? row->v[7] : 1};
+    weft_bench_result r;
+    char shape[96];
+    snprintf(shape, sizeof shape, "%lldx%lldx%lldx%lld k%lld %lldx%lld s%lld p%lld g%lld",
+             (long long)s.batch, (long long)s.in, (long long)s.size, (long long)s.size,
+             (long long)s.out, (long long)s.window, (long long)s.window, (long long)s.stride,
+             (long long)s.pad, (long long)s.groups);
+    for (int d = 0; d < 3; d++) {
+        if (b->flags->direction && strcmp(b->flags->direction, direction_names[d]) != 0) {
+            continue;
+        }
+        if (weft_bench_conv(b->context, b->device, &s, (weft_bench_direction)d, b->peak,
+                            &b->options, &r, &b->err) != WEFT_OK) {
+            return cli_fail(&b->err);
+        }
+        tell(b, row->name, shape, direction_names[d], s.batch, &r);
+    }
+    return CLI_OK;
+}
+
+typedef struct suite {
+    const char *name;
+    size_t least; // numbers in a row
+    bench_row standard;
+    int (*run)(bench *b, const bench_row *row);
+} suite;
+
+static const suite suites[] = {
+    {"gemm", 3, {"square", {1024, 1024, 1024, 0, 0}, 5}, run_gemm},
+    {"conv", 5, {"3x3 128", {32, 128, 28, 128, 3, 1, 1, 1}, 8}, run_conv},
+};
+
+static int run_suite(const cli_verb *verb, bench *b, const suite *s)
+{
+    static bench_row rows[BENCH_MAX_ROWS];
+    char why[256];
+    int n = 1;
+    rows[0] = s->standard;
+    if (b->flags->shape) {
+        if (!bench_row_parse(b->flags->shape, s->least, &rows[0])) {
+            return cli_usage(verb, "--shape '%s' is no list of %zu numbers or more",
+                             b->flags->shape, s->least);
+        }
+        snprintf(rows[0].name, sizeof rows[0].name, "%s", s->name);
+    } else if (b->flags->shapes) {
+        n = bench_rows_read(b->flags->shapes, s->name, rows, why);
+        if (n < 0) {
+            return cli_usage(verb, "%s", why);
+        }
+    }
+    int code = CLI_OK;
+    for (int i = 0; code == CLI_OK && i < n; i++) {
+        code = s->run(b, &rows[i]);
+    }
+    return code;
+}
+
+static void say_peak(const bench *b)
+{
+    if (b->flags->common.is_json || b->flags->common.is_quiet) {
+        return;
+    }
+    printf("%s (%s), %s, %u thread%s", weft_device_id(b->device), weft_device_name(b->device),
+           weft_device_isa(b->device), weft_device_n_threads(b->device),
+           weft_device_n_threads(b->device) == 1 ? "" : "s");
+    if (b->peak > 0.0) {
+        printf(", fma peak %.1f GFLOP/s measured", b->peak);
+    }
+    printf("\n");
+}
+
+static int run_words(const cli_verb *verb, bench *b, int n_words, char **words)
+{
+    static char *const all[] = {"gemm", "conv"};
+    int code = CLI_OK;
+    if (n_words == 0) {
+        n_words = (int)CLI_COUNT(all);
+        words = (char **)all;
+    }
+    for (int i = 0; code == CLI_OK && i < n_words; i++) {
+        const suite *s = NULL;
+        for (size_t k = 0; k < CLI_COUNT(suites); k++) {
+            s = !strcmp(words[i], suites[k].name) ? &suites[k] : s;
+        }
+        code = s ? run_suite(verb, b, s)
+                 : cli_usage(verb, "'%s' is no benchmark, expected gemm or conv", words[i]);
+    }
+    return code;
+}
+
+static int run(const cli_verb *verb, int argc, char **argv)
+{
+    bench_flags f = {0};
+    bench b = {.flags = &f, .options = WEFT_BENCH_OPTIONS_INIT};
+    int n_words;
+    int code = cli_parse(verb, argc, argv, &f, &n_words);
+    if (code >= 0) {
+        return code;
+    }
+    bool is_direction = !f.direction;
+    for (size_t i = 0; f.direction && i < CLI_COUNT(direction_names); i++) {
+        is_direction |= !strcmp(f.direction, direction_names[i]);
+    }
+    if (!is_direction) {
+        return cli_usage(verb, "--direction is '%s', expected forward, dx or dw", f.direction);
+    }
+    b.options.seconds = f.time_ms == CLI_UNSET ? 1.0 : (double)f.time_ms * 1e-3;
+    code = cli_context(&f.common, &b.context);
+    if (code == 0) {
+        code = cli_device(&f.common, b.context, &b.device);
+    }
+    if (code == 0 && weft_bench_peak(b.device, &b.peak, &b.err) != WEFT_OK) {
+        code = cli_fail(&b.err);
+    }
+    if (code == 0) {
+        say_peak(&b);
+        code = run_words(verb, &b, n_words, argv);
+    }
+    weft_device_close(b.device);
+    weft_context_destroy(b.context);
+    return code;
+}
+
+const cli_verb cli_verb_bench = {
+    .name = "bench",
+    .summary = "how fast, against the device's own limit",
+    .arguments = "[gemm|conv ...]",
+    .text =
+        "Measures real programs: by default the product of two 1024 x 1024 matrices and the 3 x 3\n"
+        "convolution of 128 channels, 28 x 28, batch 32, forward and both gradients. Medians of\n"
+        "windows of several runs; the peak is measured by chains of fma in registers.",
+    .wants = CLI_WANTS_DEVICE | CLI_WANTS_PRECISION,
+    .flags = flags,
+    .n_flags = CLI_COUNT(flags),
+    .run = run,
+};

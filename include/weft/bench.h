@@ -1,0 +1,67 @@
+// How fast is a device at products and convolutions, against its own limit? What `weft bench` runs:
+// real programs, compiled and run as any other.
+#ifndef WEFT_BENCH_H
+#define WEFT_BENCH_H
+
+#include <weft/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// C[m,n] = op(A) op(B), row-major. The right side is a variable, as weights are.
+typedef struct weft_bench_gemm_shape {
+    int64_t m, k, n;
+    bool transpose_a, transpose_b;
+} weft_bench_gemm_shape;
+
+// Square 2-D convolution: x [batch,in,size,size], w [out,in/groups,window,window].
+typedef struct weft_bench_conv_shape {
+    int64_t batch, in, size, out, window, stride, pad, groups;
+} weft_bench_conv_shape;
+
+typedef enum weft_bench_direction {
+    WEFT_BENCH_FORWARD = 0,
+    WEFT_BENCH_GRAD_INPUT = 1,
+    WEFT_BENCH_GRAD_WEIGHT = 2,
+} weft_bench_direction;
+
+typedef struct weft_bench_options {
+    size_t struct_size;
+    double seconds; // to measure for, warm-up aside; 0: 1
+} weft_bench_options;
+#define WEFT_BENCH_OPTIONS_INIT {sizeof(weft_bench_options), 0}
+
+typedef struct weft_bench_result {
+    double median_ms; // of one run, over windows of several runs
+    double spread;    // (third quartile - first) / median of the windows
+    double gflops;
+    double peak_fraction;  // of weft_bench_peak; 0: the peak is not known
+    uint64_t flops;        // 2 per fma; padding counts, as usual
+    uint64_t bytes;        // operands and result, once each
+    uint64_t planned_bytes;
+    uint64_t peak_rss_bytes; // of the process so far
+    uint64_t n_runs;
+} weft_bench_result;
+
+// Greatest f32 rate of the device, in GFLOP/s, measured by independent chains of fma in registers on
+// all its threads; 0 where there is no such measure.
+WEFT_API weft_status weft_bench_peak(weft_device *device, double *out_gflops, weft_error *err);
+
+// peak_gflops: what weft_bench_peak gave, or 0. options may be NULL.
+// Errors: WEFT_ERR_SHAPE (a size that is not positive, a window beyond the padded input),
+// WEFT_ERR_MEMORY, and what compiling and running give.
+WEFT_API weft_status weft_bench_gemm(weft_context *context, weft_device *device,
+                                     const weft_bench_gemm_shape *shape, double peak_gflops,
+                                     const weft_bench_options *options,
+                                     weft_bench_result *out_result, weft_error *err);
+WEFT_API weft_status weft_bench_conv(weft_context *context, weft_device *device,
+                                     const weft_bench_conv_shape *shape,
+                                     weft_bench_direction direction, double peak_gflops,
+                                     const weft_bench_options *options,
+                                     weft_bench_result *out_result, weft_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
