@@ -3,6 +3,8 @@
 #define WEFT_WEFT_H
 
 #include <weft/base.h>
+#include <weft/bench.h>
+#include <weft/check.h>
 #include <weft/device.h>
 #include <weft/graph.h>
 #include <weft/nn.h>
