@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #define TERMINAL_SECONDS 0.1
-#define PLAIN_SECONDS    10.0
-#define BAR_CELLS        24
+#define PLAIN_SECONDS 10.0
+#define BAR_CELLS 24
 
 static double now_seconds(void)
 {
@@ -51,8 +51,8 @@ static void draw(cli_progress *p, int64_t done, int64_t total, const char *text)
     for (int i = 0; i < BAR_CELLS; i++) {
         strcat(bar, i < full ? "\xe2\x96\x88" : "\xe2\x96\x91"); // full and light block
     }
-    const int wide = snprintf(line, sizeof line, "%3d %% ",
-                              (int)(total > 0 ? 100 * done / total : 0));
+    const int wide =
+        snprintf(line, sizeof line, "%3d %% ", (int)(total > 0 ? 100 * done / total : 0));
     const int left = columns(p) - wide - BAR_CELLS - 2;
     fprintf(p->file, "\r%s%s %.*s\033[K", line, bar, left > 0 ? left : 0, text);
     fflush(p->file);

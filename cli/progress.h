@@ -7,8 +7,8 @@
 typedef struct cli_progress {
     FILE *file;
     bool is_terminal;
-    double shown_s;  // when it was shown last
-    bool is_open;    // an unfinished line stands there
+    double shown_s; // when it was shown last
+    bool is_open;   // an unfinished line stands there
 } cli_progress;
 
 void cli_progress_init(cli_progress *progress, FILE *file);

@@ -52,8 +52,8 @@ static const char **all_settings(const cli_common *common, const char *const *se
         all[n++] = seed;
     }
     if (common->arithmetic != CLI_ARITHMETIC_UNSET)
-        all[n++] = common->arithmetic == CLI_ARITHMETIC_FAST ? "arithmetic=fast"
-                                                             : "arithmetic=exact";
+        all[n++] =
+            common->arithmetic == CLI_ARITHMETIC_FAST ? "arithmetic=fast" : "arithmetic=exact";
     *out_n = n;
     return all;
 }

@@ -75,9 +75,8 @@ static void show_start(void *user, const weft_start_event *e)
     char planned[CLI_SIZE_TEXT];
     if (r->o->common.is_quiet)
         return;
-    printf("%s on %s (%s%s%s, %u thread%s), %s arithmetic\n", e->run_dir, e->device,
-           e->device_name, *e->isa ? ", " : "", e->isa, e->n_threads, e->n_threads == 1 ? "" : "s",
-           e->arithmetic);
+    printf("%s on %s (%s%s%s, %u thread%s), %s arithmetic\n", e->run_dir, e->device, e->device_name,
+           *e->isa ? ", " : "", e->isa, e->n_threads, e->n_threads == 1 ? "" : "s", e->arithmetic);
     printf("%" PRId64 " parameters, %" PRId64 " samples, %" PRId64 " to validate with, %" PRId64
            " steps of an epoch, planned memory %s\n",
            e->n_parameters, e->n_train, e->n_validation, e->steps_per_epoch,
@@ -201,7 +200,8 @@ static const cli_flag flags[] = {
     {"out", CLI_TEXT, offsetof(options, out_dir), "DIR", "the run folder (runs/NAME-N)"},
     {"resume", CLI_SWITCH, offsetof(options, is_resumed), NULL,
      "go on with the run in --out, from its last checkpoint"},
-    {"steps", CLI_INTEGER, offsetof(options, n_steps), "N", "steps in all, instead of the recipe's"},
+    {"steps", CLI_INTEGER, offsetof(options, n_steps), "N",
+     "steps in all, instead of the recipe's"},
     {"loader-threads", CLI_INTEGER, offsetof(options, n_loader_threads), "N",
      "threads that prepare batches"},
 };
@@ -210,8 +210,9 @@ const cli_verb cli_verb_train = {
     .name = "train",
     .summary = "train a recipe",
     .arguments = "RECIPE [KEY=VALUE ...]",
-    .text = "KEY=VALUE sets a key of the recipe: train.epochs=2 optimiser.lr=1e-3. Ctrl-C finishes\n"
-            "the step, saves and ends; --resume goes on, to the same bits.",
+    .text =
+        "KEY=VALUE sets a key of the recipe: train.epochs=2 optimiser.lr=1e-3. Ctrl-C finishes\n"
+        "the step, saves and ends; --resume goes on, to the same bits.",
     .wants = CLI_WANTS_DEVICE | CLI_WANTS_PRECISION | CLI_WANTS_MEMORY | CLI_WANTS_SEED,
     .flags = flags,
     .n_flags = CLI_COUNT(flags),

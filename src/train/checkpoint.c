@@ -8,8 +8,8 @@
 #include "train/trainer.h"
 
 #define FILE_NAME "checkpoint.safetensors"
-#define FORMAT    "weft checkpoint 1"
-#define HISTORY   "history.loss" // no layer can have a parameter of this name
+#define FORMAT "weft checkpoint 1"
+#define HISTORY "history.loss" // no layer can have a parameter of this name
 
 static int by_name(const void *a, const void *b)
 {
@@ -126,8 +126,8 @@ weft_status wf_checkpoint_save(wf_trainer *t, const char *dir, weft_error *err)
     WEFT_TRY_GOTO(wf_safetensors_writer_create(&t->allocator, path, tensors, n, m.entries, m.n,
                                                &writer, err));
     WEFT_TRY_GOTO(append_variables(t, writer, tensors, n - 1, err));
-    WEFT_TRY_GOTO(wf_safetensors_writer_append(writer, t->history.loss,
-                                               t->history.n * sizeof(float), err));
+    WEFT_TRY_GOTO(
+        wf_safetensors_writer_append(writer, t->history.loss, t->history.n * sizeof(float), err));
     WEFT_TRY_GOTO(wf_safetensors_writer_commit(writer, err));
 fail:
     wf_safetensors_writer_destroy(writer);
@@ -202,11 +202,13 @@ static weft_status warn_of_changes(const wf_trainer *t, const wf_safetensors *fi
     if (version != WEFT_ARITHMETIC_VERSION)
         wf_context_log(t->context, WEFT_LOG_WARNING,
                        "the run began with arithmetic version %lld, this is %d: its bits differ "
-                       "from here on", (long long)version, WEFT_ARITHMETIC_VERSION);
+                       "from here on",
+                       (long long)version, WEFT_ARITHMETIC_VERSION);
     if (total != t->total_steps)
         wf_context_log(t->context, WEFT_LOG_WARNING,
                        "the run began with %lld steps in all, now there are %lld: schedules are "
-                       "stretched from here on", (long long)total, (long long)t->total_steps);
+                       "stretched from here on",
+                       (long long)total, (long long)t->total_steps);
     else if (!other || strcmp(other, digest) != 0)
         wf_context_log(t->context, WEFT_LOG_WARNING,
                        "the recipe is not the one that the run began with");

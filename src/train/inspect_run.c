@@ -49,8 +49,8 @@ static weft_status layer_flops(const weft_graph *g, wf_id image, size_t first_no
 }
 
 // What each layer of the model gives, and costs, for one sample: the model is built layer by layer.
-static weft_status tell_layers(const wf_program_cache *programs,
-                               const weft_inspect_events *events, weft_error *err)
+static weft_status tell_layers(const wf_program_cache *programs, const weft_inspect_events *events,
+                               weft_error *err)
 {
     const wf_train_data *data = programs->data;
     const weft_recipe *recipe = programs->recipe;
@@ -90,8 +90,8 @@ static weft_status tell_memory(wf_trainer *t, int64_t batch, const weft_inspect_
 {
     weft_memory_info info = {.batch = batch};
     // A whole batch of each kind and the short ones of this data.
-    wf_program_needs needs = wf_program_needs_of(batch, t->data.train_split.n,
-                                                 t->data.validation_split.n, INT64_MAX);
+    wf_program_needs needs =
+        wf_program_needs_of(batch, t->data.train_split.n, t->data.validation_split.n, INT64_MAX);
     WEFT_TRY(wf_program_measure(&t->programs, &needs, &info.planned_bytes, &info.step_flops, err));
     if (events->memory)
         events->memory(events->user, &info);

@@ -6,7 +6,7 @@
 #include "io/image.h"
 #include "train/trainer.h"
 
-#define SHEET_CELLS   40
+#define SHEET_CELLS 40
 #define SHEET_COLUMNS 8
 
 // Images of one batch and what comes out.
@@ -49,8 +49,8 @@ static weft_status predict(predictor *p, weft_error *err)
     weft_program *program;
     const size_t batch = (size_t)p->batch;
     WEFT_TRY(wf_program_get(p->programs, WF_PROGRAM_EVAL, p->batch, &program, err));
-    WEFT_TRY(weft_program_write(program, "image", p->images, batch * p->n_pixels * sizeof(float),
-                                err));
+    WEFT_TRY(
+        weft_program_write(program, "image", p->images, batch * p->n_pixels * sizeof(float), err));
     WEFT_TRY(weft_program_write(program, "label", p->labels, batch * sizeof(int32_t), err));
     WEFT_TRY(weft_program_run(program, err));
     return weft_program_read(program, "probabilities", p->probabilities,
@@ -111,11 +111,13 @@ static weft_status predict_file(finder *f, const char *path, weft_error *err)
     wf_image read = {0}, fitting = {0};
     weft_status status;
     if (dims[0] != 1 && dims[0] != 3)
-        WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "%s: the model takes images of %lld channels, "
-                  "files have 1 or 3", path, (long long)dims[0]);
+        WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED,
+                  "%s: the model takes images of %lld channels, "
+                  "files have 1 or 3",
+                  path, (long long)dims[0]);
     WEFT_TRY_GOTO(wf_image_read(&f->p.allocator, path, (int32_t)dims[0], &read, err));
-    WEFT_TRY_GOTO(wf_image_resize(&read, &f->p.allocator, (int32_t)dims[1], (int32_t)dims[2],
-                                  &fitting, err));
+    WEFT_TRY_GOTO(
+        wf_image_resize(&read, &f->p.allocator, (int32_t)dims[1], (int32_t)dims[2], &fitting, err));
     // [h,w,c] -> [c,h,w]
     for (int64_t c = 0; c < dims[0]; c++) {
         for (int64_t i = 0; i < dims[1] * dims[2]; i++) {
@@ -242,8 +244,8 @@ static weft_status load_cell(sheet *s, int64_t i, int64_t slot, weft_error *err)
 {
     const int64_t *dims = s->p.data->image;
     const int64_t n = dims[1] * dims[2];
-    WEFT_TRY(read_sample(s->split->dataset, wf_split_sample(s->split, i), s->planes,
-                         &s->labels[i], err));
+    WEFT_TRY(read_sample(s->split->dataset, wf_split_sample(s->split, i), s->planes, &s->labels[i],
+                         err));
     wf_train_normalise(s->p.data, s->planes, s->p.images + (size_t)slot * s->p.n_pixels);
     uint8_t *out = s->pixels + (size_t)i * s->p.n_pixels;
     for (int64_t c = 0; c < dims[0]; c++) {

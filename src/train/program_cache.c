@@ -13,9 +13,11 @@ static weft_status check_logits(const wf_program_cache *cache, weft_graph *g, we
     if (t.dtype == WEFT_DTYPE_NONE ||
         (t.ndim == 2 && t.dims[0] == batch && t.dims[1] == cache->data->n_classes))
         return WEFT_OK;
-    wf_graph_fail(g, NULL, WEFT_ERR_SHAPE, "model: the last layer gives %s, expected f32[%lld,%lld]"
-                  ": %lld classes", wf_type_text(&t, text), (long long)batch,
-                  (long long)cache->data->n_classes, (long long)cache->data->n_classes);
+    wf_graph_fail(g, NULL, WEFT_ERR_SHAPE,
+                  "model: the last layer gives %s, expected f32[%lld,%lld]"
+                  ": %lld classes",
+                  wf_type_text(&t, text), (long long)batch, (long long)cache->data->n_classes,
+                  (long long)cache->data->n_classes);
     return WEFT_ERR_SHAPE;
 }
 
@@ -93,7 +95,7 @@ static uint64_t bytes_held(const wf_program_cache *cache)
     for (size_t i = 0; i < WF_PROGRAM_SLOTS; i++) {
         const weft_program *p = cache->slots[i].program;
         if (p)
-            bytes += p->plan->arena_bytes + p->plan->constant_bytes;
+            bytes += weft_program_planned_bytes(p) - p->plan->variable_bytes;
     }
     return bytes;
 }
@@ -221,7 +223,8 @@ weft_status wf_program_measure(wf_program_cache *cache, const wf_program_needs *
         const weft_status status = wf_compile_plan(cache->state, g, &plan, err);
         weft_graph_destroy(g);
         WEFT_TRY(status);
-        bytes += plan->arena_bytes + plan->constant_bytes;
+        bytes +=
+            plan->arena_bytes + plan->constant_bytes + cache->state->device->caps.program_bytes;
         if (plan->variable_bytes > variables)
             variables = plan->variable_bytes;
         for (size_t t = 0; i == 0 && t < plan->n_tasks; t++) {

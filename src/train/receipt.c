@@ -177,9 +177,9 @@ weft_status wf_receipt_load(const wf_allocator *a, const char *dir, wf_receipt *
     wf_arena_init(&out_receipt->arena, a);
     weft_status status = wf_path_join(a, dir, FILE_NAME, &path, err);
     if (status == WEFT_OK && !wf_file_is_regular(path))
-        status = wf_error_set(err, WEFT_ERR_FILE,
-                              "%s: no " FILE_NAME " in it, expected a run that came to its end",
-                              dir);
+        status =
+            wf_error_set(err, WEFT_ERR_FILE,
+                         "%s: no " FILE_NAME " in it, expected a run that came to its end", dir);
     if (status == WEFT_OK)
         status = wf_file_read_text(a, path, &text, err);
     if (status == WEFT_OK)

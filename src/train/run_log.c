@@ -54,8 +54,9 @@ weft_status wf_run_log_step(wf_run_log *log, const weft_step_event *e, weft_erro
 {
     wf_text *line = &log->line;
     wf_text_clear(line);
-    wf_text_printf(line, "{\"event\":\"step\",\"step\":%lld,\"epoch\":%lld,\"loss\":",
-                   (long long)e->step, (long long)e->epoch);
+    wf_text_printf(line,
+                   "{\"event\":\"step\",\"step\":%lld,\"epoch\":%lld,\"loss\":", (long long)e->step,
+                   (long long)e->epoch);
     wf_text_append_json_f32(line, e->loss);
     wf_text_append(line, ",\"lr\":");
     wf_text_append_json_f32(line, e->lr);
@@ -67,8 +68,8 @@ weft_status wf_run_log_epoch(wf_run_log *log, const weft_epoch_event *e, weft_er
 {
     wf_text *line = &log->line;
     wf_text_clear(line);
-    wf_text_printf(line, "{\"event\":\"epoch\",\"epoch\":%lld,\"train_loss\":",
-                   (long long)e->epoch);
+    wf_text_printf(line,
+                   "{\"event\":\"epoch\",\"epoch\":%lld,\"train_loss\":", (long long)e->epoch);
     wf_text_append_json_f32(line, e->train_loss);
     wf_text_append(line, ",\"val_loss\":");
     wf_text_append_json_f64(line, e->val_loss);

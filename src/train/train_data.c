@@ -45,8 +45,8 @@ static weft_status resolve_sizes(weft_recipe *recipe, wf_train_data *data, weft_
             WEFT_FAIL(err, WEFT_ERR_SHAPE,
                       "%s: images are [%lld,%lld,%lld], the recipe expects [%lld,%lld,%lld]",
                       data->train->source, (long long)image->dim[0], (long long)image->dim[1],
-                      (long long)image->dim[2], (long long)d->image.v[0],
-                      (long long)d->image.v[1], (long long)d->image.v[2]);
+                      (long long)image->dim[2], (long long)d->image.v[0], (long long)d->image.v[1],
+                      (long long)d->image.v[2]);
     }
     memcpy(d->image.v, data->image, sizeof data->image);
     d->image.n = 3;
@@ -128,8 +128,8 @@ weft_status wf_train_data_open(weft_recipe *recipe, wf_train_data *out, weft_err
     if (out->train_split.n < 1 || out->validation_split.n < 1) {
         status = wf_error_set(err, WEFT_ERR_SHAPE,
                               "data: %lld samples to train and %lld to validate with, expected "
-                              "one or more", (long long)out->train_split.n,
-                              (long long)out->validation_split.n);
+                              "one or more",
+                              (long long)out->train_split.n, (long long)out->validation_split.n);
         goto fail;
     }
     WEFT_TRY_GOTO(resolve_normalisation(recipe, out, err));
@@ -156,8 +156,7 @@ static weft_status digest_part(wf_sha256 *sha, const wf_allocator *a, const wf_d
         const wf_field *field = &dataset->field[f];
         wf_sha256_update(sha, field->name, strlen(field->name) + 1);
         if (field->data) {
-            wf_sha256_update(sha, field->data,
-                             (size_t)dataset->n_samples * field->sample_bytes);
+            wf_sha256_update(sha, field->data, (size_t)dataset->n_samples * field->sample_bytes);
             continue;
         }
         uint8_t *sample;

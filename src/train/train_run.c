@@ -130,8 +130,7 @@ static weft_status tell_step(run *r, weft_error *err)
     const double now = wf_clock_seconds();
     if (now - r->rate_s >= RATE_SECONDS || r->samples_per_s == 0.0) {
         const double elapsed = now - r->rate_s;
-        r->samples_per_s =
-            elapsed > 0.0 ? (double)(r->n_samples - r->rate_samples) / elapsed : 0.0;
+        r->samples_per_s = elapsed > 0.0 ? (double)(r->n_samples - r->rate_samples) / elapsed : 0.0;
         r->rate_s = now;
         r->rate_samples = r->n_samples;
     }

@@ -65,8 +65,8 @@ typedef struct wf_program_cache {
     int64_t total_steps;
     wf_program_slot slots[WF_PROGRAM_SLOTS];
     uint64_t clock;
-    int64_t n_parameters; // elements, of the last graph built
-    wf_arena arena;       // of the list below
+    int64_t n_parameters;         // elements, of the last graph built
+    wf_arena arena;               // of the list below
     wf_model_variable *variables; // sorted by name; NULL until asked for
     size_t n_variables;
     uint64_t planned_bytes; // at most so far: variables and every program held
@@ -104,7 +104,8 @@ typedef struct wf_history {
 } wf_history;
 
 // Digest k is SHA-256 of digest k-1 and the loss's four bytes: equal prefixes of runs have equal digests.
-weft_status wf_history_push(const wf_allocator *a, wf_history *history, float loss, weft_error *err);
+weft_status wf_history_push(const wf_allocator *a, wf_history *history, float loss,
+                            weft_error *err);
 void wf_history_chain(uint8_t chain[WF_SHA256_BYTES], float loss);
 
 typedef struct wf_trainer {

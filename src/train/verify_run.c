@@ -18,8 +18,10 @@ static weft_status check_receipt(wf_trainer *t, const wf_receipt *receipt, const
                   run_dir, receipt->recipe_sha256);
     WEFT_TRY(wf_train_data_digest(&t->data, hex, err));
     if (strcmp(hex, receipt->data_sha256) != 0)
-        WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: %s holds other data than the receipt, expected "
-                  "digest %.16s", run_dir, t->recipe->v.data.dir, receipt->data_sha256);
+        WEFT_FAIL(err, WEFT_ERR_FORMAT,
+                  "%s: %s holds other data than the receipt, expected "
+                  "digest %.16s",
+                  run_dir, t->recipe->v.data.dir, receipt->data_sha256);
     return WEFT_OK;
 }
 

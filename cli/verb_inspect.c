@@ -1,0 +1,150 @@
+// weft inspect: layers of a recipe or run, parameters, flops, and memory by batch size.
+#include <inttypes.h>
+
+#include "run_verb.h"
+
+typedef struct options {
+    cli_common common;
+    int64_t batch;
+} options;
+
+typedef struct listing {
+    cli_json json;
+    bool is_json;
+    int64_t n_parameters;
+    uint64_t flops;
+    int n_memory;
+} listing;
+
+static const char *shape_text(const weft_layer_info *info, char out[128])
+{
+    int at = snprintf(out, 128, "[");
+    for (int32_t i = 0; i < info->ndim && at < 120; i++) {
+        at += snprintf(out + at, (size_t)(128 - at), "%s%" PRId64, i ? "," : "", info->dims[i]);
+    }
+    snprintf(out + at, (size_t)(128 - at), "]");
+    return out;
+}
+
+static void found_layer(void *user, const weft_layer_info *info)
+{
+    listing *l = user;
+    char shape[128];
+    l->n_parameters += info->n_parameters;
+    l->flops += info->flops;
+    if (!l->is_json) {
+        printf("%-14s %-12s %-14s %12" PRId64 " %14" PRIu64 "\n", info->name, info->kind,
+               shape_text(info, shape), info->n_parameters, info->flops);
+        return;
+    }
+    cli_json_open(&l->json, NULL, '{');
+    cli_json_text(&l->json, "name", info->name);
+    cli_json_text(&l->json, "kind", info->kind);
+    cli_json_open(&l->json, "shape", '[');
+    for (int32_t i = 0; i < info->ndim; i++) {
+        cli_json_integer(&l->json, NULL, info->dims[i]);
+    }
+    cli_json_close(&l->json, ']');
+    cli_json_integer(&l->json, "parameters", info->n_parameters);
+    cli_json_integer(&l->json, "flops", (int64_t)info->flops);
+    cli_json_close(&l->json, '}');
+}
+
+// The layers are behind us when the first of these comes.
+static void end_layers(listing *l)
+{
+    if (l->n_memory++)
+        return;
+    if (!l->is_json) {
+        printf("%-42s %12" PRId64 " %14" PRIu64 "\n\n%8s %14s %16s\n", "total", l->n_parameters,
+               l->flops, "batch", "memory", "flops of a step");
+        return;
+    }
+    cli_json_close(&l->json, ']');
+    cli_json_integer(&l->json, "parameters", l->n_parameters);
+    cli_json_integer(&l->json, "flops", (int64_t)l->flops);
+    cli_json_open(&l->json, "memory", '[');
+}
+
+static void found_memory(void *user, const weft_memory_info *info)
+{
+    listing *l = user;
+    char size[CLI_SIZE_TEXT];
+    end_layers(l);
+    if (!l->is_json) {
+        printf("%8" PRId64 " %14s %16" PRIu64 "\n", info->batch,
+               cli_size_text(info->planned_bytes, size), info->step_flops);
+        return;
+    }
+    cli_json_open(&l->json, NULL, '{');
+    cli_json_integer(&l->json, "batch", info->batch);
+    cli_json_integer(&l->json, "planned_bytes", (int64_t)info->planned_bytes);
+    cli_json_integer(&l->json, "step_flops", (int64_t)info->step_flops);
+    cli_json_close(&l->json, '}');
+}
+
+static int inspect(const options *o, const cli_run *run)
+{
+    static const int64_t usual[] = {1, 32, 64, 128, 256, 512};
+    weft_error err = {0};
+    weft_inspect_events events = WEFT_INSPECT_EVENTS_INIT;
+    listing l = {.json = {stdout, false}, .is_json = o->common.is_json};
+    events.user = &l;
+    events.layer = found_layer;
+    events.memory = found_memory;
+    if (l.is_json) {
+        cli_json_open(&l.json, NULL, '{');
+        cli_json_text(&l.json, "name", weft_recipe_name(run->recipe));
+        cli_json_text(&l.json, "device", weft_device_id(run->device));
+        cli_json_open(&l.json, "layers", '[');
+    } else {
+        printf("%s on %s\n\n%-14s %-12s %-14s %12s %14s\n", weft_recipe_name(run->recipe),
+               weft_device_id(run->device), "layer", "kind", "shape", "parameters", "flops");
+    }
+    const bool is_one = o->batch != CLI_UNSET;
+    const weft_status status =
+        weft_inspect_run(run->recipe, run->device, is_one ? &o->batch : usual,
+                         is_one ? 1 : CLI_COUNT(usual), &events, &err);
+    if (status == WEFT_OK && l.is_json) {
+        cli_json_close(&l.json, ']');
+        cli_json_close(&l.json, '}');
+        cli_json_end(&l.json);
+    }
+    return cli_run_end(status, &err);
+}
+
+static int run_inspect(const cli_verb *verb, int argc, char **argv)
+{
+    options o = {0};
+    cli_run run;
+    int n_words;
+    int code = cli_parse(verb, argc, argv, &o, &n_words);
+    if (code >= 0)
+        return code;
+    if (n_words < 1)
+        return cli_usage(verb, "no recipe, expected a file or the folder of a run");
+    code = cli_run_open(&o.common, argv[0], (const char *const *)argv + 1, (size_t)(n_words - 1),
+                        &run);
+    if (code == CLI_OK)
+        code = inspect(&o, &run);
+    cli_run_close(&run);
+    return code;
+}
+
+static const cli_flag flags[] = {
+    {"batch", CLI_INTEGER, offsetof(options, batch), "N", "memory for this batch size only"},
+};
+
+const cli_verb cli_verb_inspect = {
+    .name = "inspect",
+    .summary = "layers, shapes, parameters, flops, memory by batch size",
+    .arguments = "RECIPE|RUN [KEY=VALUE ...]",
+    .text =
+        "Flops of layers are forward, for one sample; those of a step hold all of it. Memory is\n"
+        "what a training takes: weights, optimiser, and the programs of whole and short\n"
+        "batches, planned for the device. Nothing runs.",
+    .wants = CLI_WANTS_DEVICE | CLI_WANTS_PRECISION | CLI_WANTS_SEED,
+    .flags = flags,
+    .n_flags = CLI_COUNT(flags),
+    .run = run_inspect,
+};
