@@ -1,192 +1,142 @@
-// CONV tasks: convolution and its two gradients, 16 channels of one cell at a time, terms in the order
-// of the definition (doc/arithmetic.md, "Products"). Stage: PLAN -> PROGRAM, RUN.
+// CONV tasks: convolution and its two gradients as products straight from the tensors, terms in the
+// order of the definition (doc/arithmetic.md, "Products"). Stage: PLAN -> PROGRAM.
 //
 // x [n,c,in..], w [k,c/groups,window..], y [n,k,out..] in any layout: strides come from the views.
-#include "device/cpu/cpu.h"
-#include "device/cpu/cpu_product.h"
-#include "op/conv_common.h"
+#include "device/cpu/cpu_conv.h"
 
-#define LANES WF_CPU_PRODUCT_LANES
+#define UNIT_FLOPS 2e6 // of a unit, where cells enough are there ...
+#define MIN_CELLS 128  // ... but so many at least: weights stream through L1 once per unit
+#define MAX_CELLS 4096
+#define WEIGHT_CELLS 256 // of a unit in a weight gradient
+#define MIN_UNITS 16     // a convolution of some size is cut for as many threads
 
-typedef struct tensor {
-    float *data;
-    int64_t n, c;                // strides of the first two axes
-    int64_t space[WF_CONV_AXES]; // of the spatial ones
-} tensor;
-
-typedef struct conv_params {
-    const wf_cpu_products *products;
-    wf_conv_shape s;
-    tensor x, w, y;                // of the forward op: its gradients write x or w
-    int64_t rows_per_item, n_rows; // a row: the lanes' channels of one cell
-    int64_t tiles;                 // of 16 channels in a group
-} conv_params;
-
-static const float zero = 0.0f; // what lies in the padding
-
-static int64_t cell_offset(const tensor *t, const int64_t at[WF_CONV_AXES])
+static wf_cpu_tensor get_tensor(const wf_view *view)
 {
-    return at[0] * t->space[0] + at[1] * t->space[1] + at[2] * t->space[2];
-}
-
-// Input cell under window cell r of output cell p; false in the padding.
-static bool get_input_cell(const wf_conv_shape *s, const int64_t *p, const int64_t *r, int64_t *h)
-{
-    for (int i = 0; i < WF_CONV_AXES; i++) {
-        h[i] = p[i] * s->stride[i] - s->pad[i] + r[i] * s->dilation[i];
-        if (h[i] < 0 || h[i] >= s->in[i])
-            return false;
-    }
-    return true;
-}
-
-// Output cell whose window cell r lies on input cell h; false if there is none.
-static bool get_output_cell(const wf_conv_shape *s, const int64_t *h, const int64_t *r, int64_t *p)
-{
-    for (int i = 0; i < WF_CONV_AXES; i++) {
-        const int64_t start = h[i] + s->pad[i] - r[i] * s->dilation[i];
-        if (start < 0 || start % s->stride[i] != 0 || start / s->stride[i] >= s->out[i])
-            return false;
-        p[i] = start / s->stride[i];
-    }
-    return true;
-}
-
-// Splits a row's number: [n, cell, group, tile of channels].
-typedef struct row {
-    int64_t n, cell, group, lane, n_lanes;
-} row;
-
-static row get_row(const conv_params *p, int64_t idx, int64_t n_cells, int64_t group_size)
-{
-    row r;
-    r.lane = idx % p->tiles * LANES;
-    idx /= p->tiles;
-    r.group = idx % p->s.groups;
-    idx /= p->s.groups;
-    r.cell = idx % n_cells;
-    r.n = idx / n_cells;
-    r.n_lanes = wf_cpu_min(LANES, group_size - r.lane);
-    return r;
-}
-
-// y[n,k,p] = sum over r, c of x[n,c,p*stride+r] * w[k,c,r]
-static void forward_row(const conv_params *p, int64_t idx)
-{
-    const wf_conv_shape *s = &p->s;
-    const row o = get_row(p, idx, wf_conv_volume(s->out), s->kg);
-    const int64_t k = o.group * s->kg + o.lane, n_window = wf_conv_volume(s->window);
-    int64_t at[WF_CONV_AXES], r[WF_CONV_AXES], h[WF_CONV_AXES];
-    wf_cpu_sum sum;
-    wf_conv_split(o.cell, s->out, at);
-    wf_cpu_sum_start(&sum, p->products, n_window * s->cg, (size_t)o.n_lanes);
-    for (int64_t i = 0; i < n_window; i++) {
-        wf_conv_split(i, s->window, r);
-        const bool is_inside = get_input_cell(s, at, r, h);
-        const float *x =
-            is_inside ? p->x.data + o.n * p->x.n + o.group * s->cg * p->x.c + cell_offset(&p->x, h)
-                      : &zero;
-        wf_cpu_sum_feed(&sum, x, is_inside ? p->x.c : 0,
-                        p->w.data + k * p->w.n + cell_offset(&p->w, r), p->w.c, p->w.n, s->cg);
-    }
-    wf_cpu_sum_store(&sum, p->y.data + o.n * p->y.n + k * p->y.c + cell_offset(&p->y, at), p->y.c);
-}
-
-// dx[n,c,h] = sum over r, k of dy[n,k,p] * w[k,c,r], where p's window cell r lies on h
-static void grad_input_row(const conv_params *p, int64_t idx)
-{
-    const wf_conv_shape *s = &p->s;
-    const row o = get_row(p, idx, wf_conv_volume(s->in), s->cg);
-    const int64_t n_window = wf_conv_volume(s->window), k = o.group * s->kg;
-    int64_t at[WF_CONV_AXES], r[WF_CONV_AXES], h[WF_CONV_AXES];
-    wf_cpu_sum sum;
-    wf_conv_split(o.cell, s->in, h);
-    wf_cpu_sum_start(&sum, p->products, n_window * s->kg, (size_t)o.n_lanes);
-    for (int64_t i = 0; i < n_window; i++) {
-        wf_conv_split(i, s->window, r);
-        const bool is_inside = get_output_cell(s, h, r, at);
-        const float *dy =
-            is_inside ? p->y.data + o.n * p->y.n + k * p->y.c + cell_offset(&p->y, at) : &zero;
-        wf_cpu_sum_feed(&sum, dy, is_inside ? p->y.c : 0,
-                        p->w.data + k * p->w.n + o.lane * p->w.c + cell_offset(&p->w, r), p->w.n,
-                        p->w.c, s->kg);
-    }
-    wf_cpu_sum_store(&sum,
-                     p->x.data + o.n * p->x.n + (o.group * s->cg + o.lane) * p->x.c +
-                         cell_offset(&p->x, h),
-                     p->x.c);
-}
-
-// dw[k,c,r] = sum over n, p of dy[n,k,p] * x[n,c,p*stride+r]; a row's n is k within the group.
-static void grad_weight_row(const conv_params *p, int64_t idx)
-{
-    const wf_conv_shape *s = &p->s;
-    const row o = get_row(p, idx, wf_conv_volume(s->window), s->cg);
-    const int64_t n_out = wf_conv_volume(s->out), k = o.group * s->kg + o.n;
-    int64_t at[WF_CONV_AXES], r[WF_CONV_AXES], h[WF_CONV_AXES];
-    wf_cpu_sum sum;
-    wf_conv_split(o.cell, s->window, r);
-    wf_cpu_sum_start(&sum, p->products, s->n * n_out, (size_t)o.n_lanes);
-    for (int64_t n = 0; n < s->n; n++) {
-        const float *x = p->x.data + n * p->x.n + (o.group * s->cg + o.lane) * p->x.c;
-        for (int64_t i = 0; i < n_out; i++) {
-            wf_conv_split(i, s->out, at);
-            const bool is_inside = get_input_cell(s, at, r, h);
-            wf_cpu_sum_feed(&sum, p->y.data + n * p->y.n + k * p->y.c + cell_offset(&p->y, at), 0,
-                            is_inside ? x + cell_offset(&p->x, h) : &zero, 0,
-                            is_inside ? p->x.c : 0, 1);
-        }
-    }
-    wf_cpu_sum_store(&sum, p->w.data + k * p->w.n + o.lane * p->w.c + cell_offset(&p->w, r),
-                     p->w.c);
-}
-
-#define ITEM_FUNCTION(name, row_function)                                                          \
-    static void name(const void *params, int64_t item, const wf_cpu_worker *worker)                \
-    {                                                                                              \
-        const conv_params *p = params;                                                             \
-        const int64_t end = wf_cpu_min((item + 1) * p->rows_per_item, p->n_rows);                  \
-        (void)worker;                                                                              \
-        for (int64_t i = item * p->rows_per_item; i < end; i++)                                    \
-            row_function(p, i);                                                                    \
-    }
-ITEM_FUNCTION(run_forward, forward_row)
-ITEM_FUNCTION(run_grad_input, grad_input_row)
-ITEM_FUNCTION(run_grad_weight, grad_weight_row)
-
-static tensor get_tensor(const wf_cpu_lower *q, const wf_view *view)
-{
-    tensor t = {
-        (float *)(void *)wf_cpu_view_data(q, view), view->strides[0], view->strides[1], {0}};
+    wf_cpu_tensor t = {NULL, view->strides[0], view->strides[1], {0}};
     const int32_t rank = view->type.ndim - 2;
     for (int32_t i = 0; i < rank; i++)
         t.space[WF_CONV_AXES - rank + i] = view->strides[2 + i];
     return t;
 }
 
-static weft_status lower(wf_cpu_lower *q, weft_error *err)
+// The distance of neighbouring cells, if all cells of all samples are that far apart; else 0.
+static int64_t get_flat_step(const wf_cpu_tensor *t, const int64_t *size, int64_t n)
 {
-    static wf_cpu_item_fn *const runs[] = {run_forward, run_grad_input, run_grad_weight};
-    const wf_task *task = q->task;
-    conv_params *p;
-    wf_conv_kind kind;
-    WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
-    WEFT_TRY(wf_conv_shape_of(&q->info, &p->s, &kind, err));
-    const wf_conv_shape *s = &p->s;
-    const tensor first = get_tensor(q, &task->inputs[0]), second = get_tensor(q, &task->inputs[1]);
-    const tensor out = get_tensor(q, &task->outputs[0]);
-    p->products = q->kernels->products;
-    p->x = kind == WF_CONV_GRAD_INPUT ? out : first;
-    p->w = kind == WF_CONV_GRAD_WEIGHT ? out : second;
-    p->y = kind == WF_CONV_FORWARD ? out : kind == WF_CONV_GRAD_INPUT ? first : second;
-    const int64_t group_size = kind == WF_CONV_FORWARD ? s->kg : s->cg;
-    const int64_t n_cells = wf_conv_volume(kind == WF_CONV_FORWARD      ? s->out
-                                           : kind == WF_CONV_GRAD_INPUT ? s->in
-                                                                        : s->window);
-    p->tiles = wf_cpu_div_up(group_size, LANES);
-    p->n_rows = (kind == WF_CONV_GRAD_WEIGHT ? s->kg : s->n) * n_cells * s->groups * p->tiles;
-    p->rows_per_item = kind == WF_CONV_GRAD_WEIGHT ? 1 : 64;
-    return wf_cpu_add_phase(q, runs[kind], p, wf_cpu_div_up(p->n_rows, p->rows_per_item), err);
+    int64_t cells = 1, step = 0;
+    for (int i = WF_CONV_AXES - 1; i >= 0; i--) {
+        if (size[i] > 1 && step == 0)
+            step = t->space[i];
+        if (size[i] > 1 && t->space[i] != step * cells)
+            return 0;
+        cells *= size[i];
+    }
+    if (n > 1 && step == 0)
+        return t->n;
+    return n > 1 && t->n != step * cells ? 0 : step ? step : 1;
 }
 
-const wf_cpu_lowering wf_cpu_lowering_conv = {.kind = WF_TASK_CONV, .lower = lower};
+static void set_box(wf_cpu_conv *c)
+{
+    const wf_conv_shape *s = &c->s;
+    const bool is_grad = c->kind == WF_CONV_GRAD_INPUT;
+    wf_cpu_box *b = &c->box;
+    b->src = is_grad ? c->y : c->x;
+    b->n = s->n;
+    b->groups = s->groups;
+    b->channels = is_grad ? s->kg : s->cg;
+    b->is_flipped = is_grad;
+    for (int i = 0; i < WF_CONV_AXES; i++) {
+        b->src_size[i] = is_grad ? s->out[i] : s->in[i];
+        b->out[i] = is_grad ? s->in[i] : s->out[i];
+        b->window[i] = s->window[i];
+        b->dilation[i] = s->dilation[i];
+        b->step[i] = is_grad ? 1 : s->stride[i];
+        b->hole[i] = is_grad ? s->stride[i] : 1;
+        b->base[i] = is_grad ? s->pad[i] - (s->window[i] - 1) * s->dilation[i] : -s->pad[i];
+    }
+}
+
+static int64_t get_target_cells(const wf_cpu_conv *c)
+{
+    if (c->kind == WF_CONV_GRAD_WEIGHT)
+        return WEIGHT_CELLS;
+    const int64_t n_cells = c->s.n * wf_conv_volume(c->box.out);
+    const double flops =
+        2.0 * (double)c->n_cols * (double)(wf_conv_volume(c->s.window) * c->box.channels);
+    double cells = UNIT_FLOPS / flops;
+    cells = cells < MIN_CELLS ? MIN_CELLS : cells > MAX_CELLS ? MAX_CELLS : cells;
+    if (flops * (double)n_cells > UNIT_FLOPS && (double)n_cells < cells * MIN_UNITS)
+        cells = (double)wf_cpu_div_up(n_cells, MIN_UNITS);
+    return (int64_t)cells;
+}
+
+// Fills all but pointers. *out_fast: the task can run as tiles.
+static weft_status get_conv(const wf_cpu_kernels *kernels, const wf_task *task,
+                            const wf_node_info *info, wf_cpu_conv *c, bool *out_fast,
+                            weft_error *err)
+{
+    *c = (wf_cpu_conv){.products = kernels->products};
+    WEFT_TRY(wf_conv_shape_of(info, &c->s, &c->kind, err));
+    const wf_cpu_tensor first = get_tensor(&task->inputs[0]), second = get_tensor(&task->inputs[1]);
+    const wf_cpu_tensor out = get_tensor(&task->outputs[0]);
+    c->x = c->kind == WF_CONV_GRAD_INPUT ? out : first;
+    c->w = c->kind == WF_CONV_GRAD_WEIGHT ? out : second;
+    c->y = c->kind == WF_CONV_FORWARD ? out : c->kind == WF_CONV_GRAD_INPUT ? first : second;
+    c->n_cols = c->kind == WF_CONV_GRAD_INPUT ? c->s.cg : c->s.kg;
+    set_box(c);
+    const wf_conv_shape *s = &c->s;
+    *out_fast = false;
+    if (s->n == 0 || s->cg == 0 || s->kg == 0 || wf_conv_volume(s->in) == 0)
+        return WEFT_OK;
+    if (c->kind == WF_CONV_GRAD_INPUT) {
+        c->flat_step = c->x.c == 1 || s->cg == 1 ? get_flat_step(&c->x, s->in, s->n) : 0;
+    } else {
+        c->flat_step = get_flat_step(&c->y, s->out, s->n);
+        if (c->kind == WF_CONV_FORWARD && c->y.c != 1 && s->kg != 1)
+            c->flat_step = 0;
+        if (c->kind == WF_CONV_GRAD_WEIGHT && c->flat_step == 0)
+            return WEFT_OK;
+    }
+    *out_fast = wf_cpu_box_cut(&c->box, get_target_cells(c));
+    if (c->kind == WF_CONV_GRAD_WEIGHT && *out_fast)
+        wf_cpu_conv_weight_cut(c, kernels->products->sizes);
+    return WEFT_OK;
+}
+
+static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
+{
+    const weft_type in[2] = {task->inputs[0].type, task->inputs[1].type};
+    const wf_node_info info = {task->node->op, 2, in, 1, &task->outputs[0].type, task->node->attrs};
+    wf_cpu_conv c;
+    bool is_fast;
+    if (get_conv(dev->kernels, task, &info, &c, &is_fast, NULL) != WEFT_OK || !is_fast)
+        return 0;
+    return sizeof(float) * (c.kind == WF_CONV_GRAD_WEIGHT ? wf_cpu_conv_weight_floats(&c)
+                                                          : wf_cpu_conv_gather_floats(&c));
+}
+
+static weft_status lower(wf_cpu_lower *q, weft_error *err)
+{
+    const wf_task *task = q->task;
+    wf_cpu_conv *c;
+    bool is_fast;
+    WEFT_TRY(wf_cpu_take(q, 1, sizeof *c, &c, err));
+    WEFT_TRY(get_conv(q->kernels, task, &q->info, c, &is_fast, err));
+    float *data[3];
+    data[0] = (float *)(void *)wf_cpu_view_data(q, &task->inputs[0]);
+    data[1] = (float *)(void *)wf_cpu_view_data(q, &task->inputs[1]);
+    data[2] = (float *)(void *)wf_cpu_view_data(q, &task->outputs[0]);
+    c->x.data = data[c->kind == WF_CONV_GRAD_INPUT ? 2 : 0];
+    c->w.data = data[c->kind == WF_CONV_GRAD_WEIGHT ? 2 : 1];
+    c->y.data = data[c->kind == WF_CONV_FORWARD ? 2 : c->kind == WF_CONV_GRAD_INPUT ? 0 : 1];
+    c->box.src.data = c->kind == WF_CONV_GRAD_INPUT ? c->y.data : c->x.data;
+    if (!is_fast)
+        return wf_cpu_conv_plain(q, c, err);
+    c->workspace = (float *)(void *)wf_cpu_workspace(q);
+    WEFT_TRY(wf_cpu_box_tables(&c->box, q, err));
+    return c->kind == WF_CONV_GRAD_WEIGHT ? wf_cpu_conv_weight(q, c, err)
+                                          : wf_cpu_conv_gather(q, c, err);
+}
+
+const wf_cpu_lowering wf_cpu_lowering_conv = {
+    .kind = WF_TASK_CONV, .lower = lower, .workspace = workspace};

@@ -1,0 +1,80 @@
+// Convolutions on the cpu device: what their files share.
+//
+//   cpu_conv.c        chooses, and is the lowering
+//   cpu_conv_box.c    units of outputs and the box of input that a unit reads
+//   cpu_conv_gather.c forward and input gradient: tiles of cells x channels
+//   cpu_conv_weight.c weight gradient: tiles of (window cell, channel) x channels
+//   cpu_conv_lanes.c  depthwise: vectors of channels
+//   cpu_conv_plain.c  any case at all, slowly
+#ifndef WF_CPU_CONV_H
+#define WF_CPU_CONV_H
+
+#include "device/cpu/cpu_panel.h"
+#include "op/conv_common.h"
+
+typedef struct wf_cpu_tensor {
+    float *data;
+    int64_t n, c;                // strides of the first two axes
+    int64_t space[WF_CONV_AXES]; // of the spatial ones
+} wf_cpu_tensor;
+
+// How a unit (a run of consecutive outputs: whole samples, or a slice of one) reads src. Output cell o
+// and window cell t meet src at o * step + base + t * dilation on each axis (is_flipped: the window
+// backwards), where every hole-th place holds a cell of src and the others, like those outside, +0.
+// The places that a unit needs are copied into a box, so that all offsets in it are known before.
+typedef struct wf_cpu_box {
+    wf_cpu_tensor src;
+    int64_t n, groups, channels; // channels: of src in one group
+    int64_t src_size[WF_CONV_AXES], out[WF_CONV_AXES], window[WF_CONV_AXES];
+    int64_t dilation[WF_CONV_AXES], step[WF_CONV_AXES], base[WF_CONV_AXES], hole[WF_CONV_AXES];
+    bool is_flipped;
+    bool is_direct;                                // nothing lies outside: src itself is the box
+    int64_t unit_samples, unit_size[WF_CONV_AXES]; // outputs of a whole unit
+    int64_t n_units;
+    int64_t pitch_n, pitch[WF_CONV_AXES];
+    int64_t floats;       // of a box; 0: direct
+    int64_t unit_cells;   // outputs in a unit, at most
+    int64_t n_terms;      // window cells x channels
+    const int64_t *cells; // [unit_cells] where an output's window begins in the box
+    const int64_t *terms; // [n_terms] from there to window cell and channel
+} wf_cpu_box;
+
+typedef struct wf_cpu_unit {
+    int64_t sample, n_samples;
+    int64_t start[WF_CONV_AXES], size[WF_CONV_AXES];
+    int64_t first_cell, n_cells; // in the order (n, cell)
+} wf_cpu_unit;
+
+// Everything about one convolution task that does not need memory.
+typedef struct wf_cpu_conv {
+    const wf_cpu_products *products;
+    wf_conv_kind kind;
+    wf_conv_shape s;
+    wf_cpu_tensor x, w, y; // of the forward op: its gradients write x or w
+    wf_cpu_box box;
+    int64_t n_cols; // columns of the product in one group
+    float *workspace;
+    int64_t
+        flat_step; // y's cells (input gradient: x's) lie so far apart, all of them; 0: they do not
+    int64_t item_rows, n_row_items; // weight gradient
+} wf_cpu_conv;
+
+// Units of about target cells. False: no unit has a box of a sane size.
+bool wf_cpu_box_cut(wf_cpu_box *box, int64_t target_cells);
+// Offsets, once the unit is known.
+weft_status wf_cpu_box_tables(wf_cpu_box *box, wf_cpu_lower *q, weft_error *err);
+wf_cpu_unit wf_cpu_box_unit(const wf_cpu_box *box, int64_t idx);
+// The box of a unit for one group: copied into buf, or in src.
+const float *wf_cpu_box_fill(const wf_cpu_box *box, const wf_cpu_unit *u, int64_t group,
+                             float *buf);
+
+weft_status wf_cpu_conv_plain(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
+
+size_t wf_cpu_conv_gather_floats(const wf_cpu_conv *c);
+weft_status wf_cpu_conv_gather(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
+
+void wf_cpu_conv_weight_cut(wf_cpu_conv *c, const wf_cpu_tile_sizes *s);
+size_t wf_cpu_conv_weight_floats(const wf_cpu_conv *c);
+weft_status wf_cpu_conv_weight(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
+
+#endif
