@@ -50,8 +50,9 @@ WF_KERNEL WF_KERNEL_SIZE(WF_ITEMS, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
 #else
             const wf_i32 i = e % WF_TILE_M, k = e / WF_TILE_M;
 #endif
-            at[k * WF_LINE_M + i] =
-                i < n_rows && k < n_terms ? a[base.a + (tile.row0 + i) * p.a_m + term_a[k]] : 0.0f;
+            wf_f32 value = 0.0f;
+            if (i < n_rows && k < n_terms) value = a[base.a + (tile.row0 + i) * p.a_m + term_a[k]];
+            at[k * WF_LINE_M + i] = value;
         }
         for (wf_i32 e = item; e < WF_TILE_N * WF_TILE_K; e += WF_ITEMS) {
 #ifdef WF_B_K_FAST
@@ -69,8 +70,9 @@ WF_KERNEL WF_KERNEL_SIZE(WF_ITEMS, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
             term.x = term_x[k];
             term.y = term_y[k];
             term.z = term_z[k];
-            bt[k * WF_LINE_N + j] =
-                j < n_columns && k < n_terms ? wf_product_b(&p, b + base.b, term, column) : 0.0f;
+            wf_f32 value = 0.0f;
+            if (j < n_columns && k < n_terms) value = wf_product_b(&p, b + base.b, term, column);
+            bt[k * WF_LINE_N + j] = value;
         }
         WF_BARRIER();
         for (wf_i32 k = 0; k < n_terms; k++) {
