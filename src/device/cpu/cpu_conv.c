@@ -42,8 +42,7 @@ static void set_box(wf_cpu_conv *c)
     wf_cpu_box *b = &c->box;
     b->src = is_grad ? c->y : c->x;
     b->n = s->n;
-    b->groups = s->groups;
-    b->channels = is_grad ? s->kg : s->cg;
+    b->channels = c->is_depthwise ? s->c : is_grad ? s->kg : s->cg;
     b->is_flipped = is_grad;
     for (int i = 0; i < WF_CONV_AXES; i++) {
         b->src_size[i] = is_grad ? s->out[i] : s->in[i];
@@ -83,8 +82,13 @@ static weft_status get_conv(const wf_cpu_kernels *kernels, const wf_task *task,
     c->w = c->kind == WF_CONV_GRAD_WEIGHT ? out : second;
     c->y = c->kind == WF_CONV_FORWARD ? out : c->kind == WF_CONV_GRAD_INPUT ? first : second;
     c->n_cols = c->kind == WF_CONV_GRAD_INPUT ? c->s.cg : c->s.kg;
-    set_box(c);
     const wf_conv_shape *s = &c->s;
+    // Each lane's product must be one block, except in the weight gradient, which walks them.
+    c->is_depthwise =
+        s->groups > 1 && s->cg == 1 && s->kg == 1 &&
+        (c->kind != WF_CONV_GRAD_WEIGHT ? wf_conv_volume(s->window) <= WF_PRODUCT_BLOCK
+                                        : c->y.c == 1);
+    set_box(c);
     *out_fast = false;
     if (s->n == 0 || s->cg == 0 || s->kg == 0 || wf_conv_volume(s->in) == 0)
         return WEFT_OK;
@@ -111,6 +115,8 @@ static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
     bool is_fast;
     if (get_conv(dev->kernels, task, &info, &c, &is_fast, NULL) != WEFT_OK || !is_fast)
         return 0;
+    if (c.is_depthwise)
+        return sizeof(float) * wf_cpu_conv_lanes_floats(&c);
     return sizeof(float) * (c.kind == WF_CONV_GRAD_WEIGHT ? wf_cpu_conv_weight_floats(&c)
                                                           : wf_cpu_conv_gather_floats(&c));
 }
@@ -134,6 +140,8 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
         return wf_cpu_conv_plain(q, c, err);
     c->workspace = (float *)(void *)wf_cpu_workspace(q);
     WEFT_TRY(wf_cpu_box_tables(&c->box, q, err));
+    if (c->is_depthwise)
+        return wf_cpu_conv_lanes(q, c, err);
     return c->kind == WF_CONV_GRAD_WEIGHT ? wf_cpu_conv_weight(q, c, err)
                                           : wf_cpu_conv_gather(q, c, err);
 }

@@ -24,7 +24,7 @@ typedef struct wf_cpu_tensor {
 // The places that a unit needs are copied into a box, so that all offsets in it are known before.
 typedef struct wf_cpu_box {
     wf_cpu_tensor src;
-    int64_t n, groups, channels; // channels: of src in one group
+    int64_t n, channels; // of src in one group; depthwise: all
     int64_t src_size[WF_CONV_AXES], out[WF_CONV_AXES], window[WF_CONV_AXES];
     int64_t dilation[WF_CONV_AXES], step[WF_CONV_AXES], base[WF_CONV_AXES], hole[WF_CONV_AXES];
     bool is_flipped;
@@ -37,6 +37,7 @@ typedef struct wf_cpu_box {
     int64_t n_terms;      // window cells x channels
     const int64_t *cells; // [unit_cells] where an output's window begins in the box
     const int64_t *terms; // [n_terms] from there to window cell and channel
+    const int64_t *taps;  // [window cells] to channel 0
 } wf_cpu_box;
 
 typedef struct wf_cpu_unit {
@@ -50,6 +51,7 @@ typedef struct wf_cpu_conv {
     const wf_cpu_products *products;
     wf_conv_kind kind;
     wf_conv_shape s;
+    bool is_depthwise;
     wf_cpu_tensor x, w, y; // of the forward op: its gradients write x or w
     wf_cpu_box box;
     int64_t n_cols; // columns of the product in one group
@@ -63,6 +65,8 @@ typedef struct wf_cpu_conv {
 bool wf_cpu_box_cut(wf_cpu_box *box, int64_t target_cells);
 // Offsets, once the unit is known.
 weft_status wf_cpu_box_tables(wf_cpu_box *box, wf_cpu_lower *q, weft_error *err);
+// The unit that holds a cell.
+int64_t wf_cpu_box_find(const wf_cpu_box *box, int64_t cell);
 wf_cpu_unit wf_cpu_box_unit(const wf_cpu_box *box, int64_t idx);
 // The box of a unit for one group: copied into buf, or in src.
 const float *wf_cpu_box_fill(const wf_cpu_box *box, const wf_cpu_unit *u, int64_t group,
@@ -76,5 +80,9 @@ weft_status wf_cpu_conv_gather(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error
 void wf_cpu_conv_weight_cut(wf_cpu_conv *c, const wf_cpu_tile_sizes *s);
 size_t wf_cpu_conv_weight_floats(const wf_cpu_conv *c);
 weft_status wf_cpu_conv_weight(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
+
+// Depthwise only; the box has one group of all channels.
+size_t wf_cpu_conv_lanes_floats(const wf_cpu_conv *c);
+weft_status wf_cpu_conv_lanes(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
 
 #endif

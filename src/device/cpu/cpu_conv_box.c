@@ -98,9 +98,11 @@ bool wf_cpu_box_cut(wf_cpu_box *b, int64_t target)
 
 weft_status wf_cpu_box_tables(wf_cpu_box *b, wf_cpu_lower *q, weft_error *err)
 {
-    int64_t *cells, *terms, at[WF_CONV_AXES];
+    int64_t *cells, *terms, *taps, at[WF_CONV_AXES];
+    const int64_t n_window = wf_conv_volume(b->window);
     WEFT_TRY(wf_cpu_take(q, (size_t)b->unit_cells, sizeof *cells, &cells, err));
     WEFT_TRY(wf_cpu_take(q, (size_t)b->n_terms, sizeof *terms, &terms, err));
+    WEFT_TRY(wf_cpu_take(q, (size_t)n_window, sizeof *taps, &taps, err));
     const int64_t per_sample = wf_conv_volume(b->unit_size);
     for (int64_t i = 0; i < b->unit_cells; i++) {
         wf_conv_split(i % per_sample, b->unit_size, at);
@@ -116,6 +118,9 @@ weft_status wf_cpu_box_tables(wf_cpu_box *b, wf_cpu_lower *q, weft_error *err)
             terms[i] += t * b->dilation[a] * b->pitch[a];
         }
     }
+    for (int64_t i = 0; i < n_window; i++)
+        taps[i] = terms[i * b->channels];
+    b->taps = taps;
     b->cells = cells;
     b->terms = terms;
     return WEFT_OK;
@@ -139,6 +144,20 @@ wf_cpu_unit wf_cpu_box_unit(const wf_cpu_box *b, int64_t idx)
     u.first_cell = u.sample * wf_conv_volume(b->out) + cell;
     u.n_cells = u.n_samples * n_cells;
     return u;
+}
+
+// The unit that holds a cell: units hold consecutive cells, so a search by halves finds it.
+int64_t wf_cpu_box_find(const wf_cpu_box *box, int64_t cell)
+{
+    int64_t low = 0, high = box->n_units;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (wf_cpu_box_unit(box, middle).first_cell <= cell)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 // Where place `at` of an axis lies in src; -1: nowhere.

@@ -78,24 +78,10 @@ static void run_pass(const wf_cpu_conv *c, const part *r, const float *x, const 
     }
 }
 
-// The unit that holds a cell: units hold consecutive cells, so a search by halves finds it.
-static int64_t find_unit(const wf_cpu_box *box, int64_t cell)
-{
-    int64_t low = 0, high = box->n_units;
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        if (wf_cpu_box_unit(box, middle).first_cell <= cell)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void run_block(const wf_cpu_conv *c, const part *r, int64_t begin, int64_t end, float *chain)
 {
     const wf_cpu_box *box = &c->box;
-    for (int64_t t = begin, idx = find_unit(box, begin); t < end; idx++) {
+    for (int64_t t = begin, idx = wf_cpu_box_find(box, begin); t < end; idx++) {
         const wf_cpu_unit u = wf_cpu_box_unit(box, idx);
         const float *x = wf_cpu_box_fill(box, &u, r->group, r->box);
         const int64_t last = wf_cpu_min(u.first_cell + u.n_cells, end);
