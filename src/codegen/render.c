@@ -48,6 +48,7 @@ static void reserve_values(wf_renderer *r)
         const wf_inst *inst = &k->insts[i];
         if (inst->kind == WF_INST_LOAD) r->offset_value[i] = wf_render_value(r, k->inputs[inst->operand].offset);
         if (inst->kind == WF_INST_STORE) r->offset_value[i] = wf_render_value(r, k->outputs[inst->operand].offset);
+        if (inst->kind == WF_INST_CONST) wf_render_reserve_const(r, i);
         if (inst->kind == WF_INST_IOTA) r->offset_value[i] = wf_render_value(r, (int64_t)inst->bits);
     }
     if (r->out->has_workspace) wf_stages_open(r);

@@ -1,5 +1,6 @@
 // Points and instructions as text: coordinates, indices, loads, values, stores. See render_text.h.
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "codegen/render_text.h"
@@ -119,25 +120,39 @@ void wf_render_need(wf_renderer *r, size_t i)
     for (uint32_t a = 0; a < inst->n_args; a++) wf_render_need(r, inst->args[a]);
 }
 
-static void render_const(wf_renderer *r, const wf_inst *inst)
+// Zeros and ones stand in the text. Other constants are values, like sizes: many of them are made from sizes
+// (the count that a mean divides by), and a batch size more must not be a text more.
+static bool is_plain_const(const wf_inst *inst)
 {
-    switch (inst->dtype) {
-    case WEFT_F32: wf_text_printf(r->text, "wf_as_f32(0x%08" PRIx32 "u)", (uint32_t)inst->bits); break;
-    case WEFT_F64:
-        wf_text_printf(r->text, "%s((wf_u64)0x%08" PRIx32 "u << 32 | 0x%08" PRIx32 "u)",
-                       r->options->has_f64 ? "wf_as_f64" : "", (uint32_t)(inst->bits >> 32),
-                       (uint32_t)inst->bits);
-        break;
-    case WEFT_I64:
-        wf_text_printf(r->text, "(wf_i64)((wf_u64)0x%08" PRIx32 "u << 32 | 0x%08" PRIx32 "u)",
-                       (uint32_t)(inst->bits >> 32), (uint32_t)inst->bits);
-        break;
-    default: {
-        uint32_t bits = (uint32_t)inst->bits;
-        size_t bytes = weft_dtype_size(inst->dtype);
-        if (bytes < 4) bits &= (1u << (8 * bytes)) - 1;
-        wf_text_printf(r->text, "(%s)0x%" PRIx32 "u", wf_render_type(r, inst->dtype), bits);
+    return inst->bits == 0 || inst->bits == 1 || (inst->dtype == WEFT_F32 && (uint32_t)inst->bits == 0x3f800000u);
+}
+
+void wf_render_reserve_const(wf_renderer *r, size_t i)
+{
+    const wf_inst *inst = &r->k->insts[i];
+    if (is_plain_const(inst)) return;
+    r->offset_value[i] = wf_render_value(r, (int64_t)(inst->bits & UINT32_MAX));
+    if (weft_dtype_size(inst->dtype) == 8) wf_render_value(r, (int64_t)(inst->bits >> 32));
+}
+
+static void render_const(wf_renderer *r, size_t i)
+{
+    const wf_inst *inst = &r->k->insts[i];
+    char low[64], high[64];
+    if (is_plain_const(inst)) {
+        snprintf(low, sizeof low, "0x%" PRIx32 "u", (uint32_t)inst->bits);
+        snprintf(high, sizeof high, "0u");
+    } else {
+        snprintf(low, sizeof low, "(wf_u32)p.v[%u]", r->offset_value[i]);
+        snprintf(high, sizeof high, "(wf_u32)p.v[%u]", r->offset_value[i] + 1);
     }
+    switch (inst->dtype) {
+    case WEFT_F32: wf_text_printf(r->text, "wf_as_f32(%s)", low); break;
+    case WEFT_F64:
+        wf_text_printf(r->text, "%s((wf_u64)%s << 32 | %s)", r->options->has_f64 ? "wf_as_f64" : "", high, low);
+        break;
+    case WEFT_I64: wf_text_printf(r->text, "(wf_i64)((wf_u64)%s << 32 | %s)", high, low); break;
+    default: wf_text_printf(r->text, "(%s)%s", wf_render_type(r, inst->dtype), low);
     }
 }
 
@@ -152,7 +167,7 @@ static void render_inst(wf_renderer *r, const char *indent, size_t i)
     case WF_INST_LOAD:
         wf_text_printf(r->text, "in%u[p.v[%u] + %c%u]", inst->operand, r->offset_value[i], xy, pattern);
         break;
-    case WF_INST_CONST: render_const(r, inst); break;
+    case WF_INST_CONST: render_const(r, i); break;
     case WF_INST_IOTA:
         wf_text_printf(r->text, "(%s)(%c%u + p.v[%u])", wf_render_type(r, inst->dtype), xy, pattern,
                        r->offset_value[i]);

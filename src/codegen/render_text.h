@@ -31,6 +31,9 @@ const char *wf_render_type(const wf_renderer *r, weft_dtype dtype);
 // Adds a value and returns its place in p.v[].
 uint32_t wf_render_value(wf_renderer *r, int64_t value);
 
+// The values of a CONST instruction, unless it stands in the text.
+void wf_render_reserve_const(wf_renderer *r, size_t i);
+
 // The static functions for the kernel's formulas, one per (op, dtype).
 void wf_render_formulas(wf_renderer *r);
 // How instruction i is computed from v<args>: an expression, for APPLY, CAST and SELECT.
