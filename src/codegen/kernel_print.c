@@ -8,7 +8,8 @@ static int64_t count_points(const wf_kernel *k, bool is_inner)
 {
     int64_t n = 1;
     for (int32_t i = 0; i < k->ndim; i++) {
-        if ((k->kind != WF_KERNEL_MAP && k->is_inner[i]) == is_inner) n *= k->dims[i];
+        if ((k->kind != WF_KERNEL_MAP && k->is_inner[i]) == is_inner)
+            n *= k->dims[i];
     }
     return n;
 }
@@ -57,7 +58,9 @@ static void print_inst(wf_text *t, size_t i, const wf_inst *inst)
     switch (inst->kind) {
     case WF_INST_LOAD: wf_text_printf(t, " in%u", inst->operand); break;
     case WF_INST_CONST: wf_text_printf(t, " bits 0x%" PRIx64, inst->bits); break;
-    case WF_INST_IOTA: wf_text_printf(t, " iota axis %d from %" PRId64, inst->axis, (int64_t)inst->bits); break;
+    case WF_INST_IOTA:
+        wf_text_printf(t, " iota axis %d from %" PRId64, inst->axis, (int64_t)inst->bits);
+        break;
     case WF_INST_RANDOM:
         wf_text_printf(t, " random_%s stream %u", random_names[inst->random], inst->stream);
         break;
@@ -69,8 +72,10 @@ static void print_inst(wf_text *t, size_t i, const wf_inst *inst)
     case WF_INST_STORE: break;
     }
     print_args(t, inst);
-    if (inst->is_outer) wf_text_append(t, " (outer)");
-    if (inst->level) wf_text_printf(t, " level %d", inst->level);
+    if (inst->is_outer)
+        wf_text_append(t, " (outer)");
+    if (inst->level)
+        wf_text_printf(t, " level %d", inst->level);
     wf_text_append_char(t, '\n');
 }
 
@@ -85,9 +90,12 @@ weft_status wf_kernel_print(weft_context *ctx, const wf_kernel *k, char **out_te
         wf_text_printf(&t, "%s%s%" PRId64, d ? "," : "", is_inner ? "/" : "", k->dims[d]);
     }
     wf_text_append(&t, "]\n");
-    for (size_t i = 0; i < k->n_inputs; i++) print_access(&t, k, "in", i, &k->inputs[i]);
-    for (size_t i = 0; i < k->n_outputs; i++) print_access(&t, k, "out", i, &k->outputs[i]);
-    for (size_t i = 0; i < k->n_insts; i++) print_inst(&t, i, &k->insts[i]);
+    for (size_t i = 0; i < k->n_inputs; i++)
+        print_access(&t, k, "in", i, &k->inputs[i]);
+    for (size_t i = 0; i < k->n_outputs; i++)
+        print_access(&t, k, "out", i, &k->outputs[i]);
+    for (size_t i = 0; i < k->n_insts; i++)
+        print_inst(&t, i, &k->insts[i]);
     weft_status status = wf_text_status(&t, err);
     if (status != WEFT_OK) {
         wf_text_deinit(&t);

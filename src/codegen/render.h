@@ -15,10 +15,10 @@
 #include "codegen/kernel.h"
 
 typedef struct wf_render_options {
-    bool is_cpu;          // work-items are loop iterations of a processor core
-    bool has_f64;         // doubles can be computed with; else f64 is only moved
-    uint32_t group_size;  // of kernels that need no cooperation
-    uint32_t n_units;     // work-groups that run at one time, about
+    bool is_cpu;         // work-items are loop iterations of a processor core
+    bool has_f64;        // doubles can be computed with; else f64 is only moved
+    uint32_t group_size; // of kernels that need no cooperation
+    uint32_t n_units;    // work-groups that run at one time, about
 } wf_render_options;
 
 // At most: one partial, the levels of its tree (64^10 > 2^60), one final.
@@ -50,9 +50,9 @@ static inline size_t wf_render_values_bytes(const wf_render *r)
 
 // What the plan says of the kernel's task, apart from the kernel.
 typedef struct wf_render_task {
-    uint32_t idx;                  // what the status word would name
-    bool is_gated;                 // does nothing once the status is bad
-    int64_t workspace_offset;      // bytes from the start of the buffer that is passed; a multiple of 16
+    uint32_t idx;             // what the status word would name
+    bool is_gated;            // does nothing once the status is bad
+    int64_t workspace_offset; // bytes from the start of the buffer that is passed; a multiple of 16
 } wf_render_task;
 
 // Errors: WEFT_ERR_MEMORY, WEFT_ERR_UNSUPPORTED (f64 arithmetic without it), WEFT_ERR_INTERNAL (a formula

@@ -10,11 +10,14 @@
 // what they read then lies side by side.
 static bool is_outer_fastest(const wf_renderer *r)
 {
-    if (r->space.n_outer == 0) return false;
+    if (r->space.n_outer == 0)
+        return false;
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind != WF_INST_LOAD || r->k->insts[i].is_outer) continue;
+        if (r->k->insts[i].kind != WF_INST_LOAD || r->k->insts[i].is_outer)
+            continue;
         const int64_t *strides = r->space.patterns[r->space.inst_pattern[i]].strides;
-        if (strides[r->space.n_outer - 1] == 1) return true;
+        if (strides[r->space.n_outer - 1] == 1)
+            return true;
     }
     return false;
 }
@@ -43,8 +46,9 @@ static void render_coordinates_start(wf_renderer *r)
         if (i == first) {
             wf_text_printf(r->text, "        wf_idx c%d = rest;\n", i);
         } else {
-            wf_text_printf(r->text, "        wf_idx c%d = rest %% p.v[%u];\n        rest = rest / p.v[%u];\n", i,
-                           r->dim_value[i], r->dim_value[i]);
+            wf_text_printf(
+                r->text, "        wf_idx c%d = rest %% p.v[%u];\n        rest = rest / p.v[%u];\n",
+                i, r->dim_value[i], r->dim_value[i]);
         }
     }
 }
@@ -54,18 +58,23 @@ static void render_coordinates_next(wf_renderer *r)
     int32_t first = r->space.n_outer;
     for (int32_t i = r->space.ndim - 1; i >= first; i--) {
         wf_text_printf(r->text, "            c%d = c%d + 1;\n", i, i);
-        if (i == first) break;
-        wf_text_printf(r->text, "            if (c%d == p.v[%u]) {\n            c%d = 0;\n", i, r->dim_value[i], i);
+        if (i == first)
+            break;
+        wf_text_printf(r->text, "            if (c%d == p.v[%u]) {\n            c%d = 0;\n", i,
+                       r->dim_value[i], i);
     }
-    for (int32_t i = r->space.ndim - 1; i > first; i--) wf_text_append(r->text, "            }\n");
+    for (int32_t i = r->space.ndim - 1; i > first; i--)
+        wf_text_append(r->text, "            }\n");
 }
 
 static void render_pass(wf_renderer *r, bool is_squares)
 {
-    for (size_t i = 0; i < r->k->n_insts; i++) r->needed[i] = false;
+    for (size_t i = 0; i < r->k->n_insts; i++)
+        r->needed[i] = false;
     for (size_t i = 0; i < r->k->n_insts; i++) {
         const wf_inst *inst = &r->k->insts[i];
-        if (inst->kind == WF_INST_STORE && !inst->is_outer && !is_squares) wf_render_need(r, i);
+        if (inst->kind == WF_INST_STORE && !inst->is_outer && !is_squares)
+            wf_render_need(r, i);
         if (inst->kind == WF_INST_REDUCE && (!is_squares || inst->reduce == WF_REDUCE_MOMENTS)) {
             wf_render_need(r, inst->args[0]);
         }
@@ -77,15 +86,20 @@ static void render_pass(wf_renderer *r, bool is_squares)
     wf_render_points(r, "            ");
     for (size_t i = 0; i < r->k->n_insts; i++) {
         const wf_inst *inst = &r->k->insts[i];
-        if (inst->kind != WF_INST_REDUCE) continue;
+        if (inst->kind != WF_INST_REDUCE)
+            continue;
         if (is_squares) {
-            if (inst->reduce != WF_REDUCE_MOMENTS) continue;
-            wf_text_printf(r->text, "            { const wf_f32 d = v%u - a%zu.mean; a%zu.m2 = WF_FMA(d, d, a%zu.m2); }\n",
-                           inst->args[0], i, i, i);
+            if (inst->reduce != WF_REDUCE_MOMENTS)
+                continue;
+            wf_text_printf(
+                r->text,
+                "            { const wf_f32 d = v%u - a%zu.mean; a%zu.m2 = WF_FMA(d, d, a%zu.m2); }\n",
+                inst->args[0], i, i, i);
         } else {
             bool is_moments = inst->reduce == WF_REDUCE_MOMENTS;
-            wf_text_printf(r->text, "            a%zu%s = %s(a%zu%s, v%u, point);\n", i, is_moments ? ".mean" : "",
-                           wf_render_reduce(r, inst).add, i, is_moments ? ".mean" : "", inst->args[0]);
+            wf_text_printf(r->text, "            a%zu%s = %s(a%zu%s, v%u, point);\n", i,
+                           is_moments ? ".mean" : "", wf_render_reduce(r, inst).add, i,
+                           is_moments ? ".mean" : "", inst->args[0]);
         }
     }
     render_coordinates_next(r);
@@ -95,7 +109,8 @@ static void render_pass(wf_renderer *r, bool is_squares)
 static void render_states(wf_renderer *r)
 {
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind != WF_INST_REDUCE) continue;
+        if (r->k->insts[i].kind != WF_INST_REDUCE)
+            continue;
         wf_reduce_text t = wf_render_reduce(r, &r->k->insts[i]);
         wf_text_printf(r->text, "    %s a%zu = %s;\n", t.type, i, t.first);
     }
@@ -104,9 +119,12 @@ static void render_states(wf_renderer *r)
 static void render_save(wf_renderer *r)
 {
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind != WF_INST_REDUCE) continue;
-        wf_text_printf(r->text, "    ((WF_GLOBAL %s *)(work + (wf_i64)p.v[%u] * 16))[state * n_outer + outer] = a%zu;\n",
-                       wf_render_reduce(r, &r->k->insts[i]).type, wf_stages_offset(r, i, true), i);
+        if (r->k->insts[i].kind != WF_INST_REDUCE)
+            continue;
+        wf_text_printf(
+            r->text,
+            "    ((WF_GLOBAL %s *)(work + (wf_i64)p.v[%u] * 16))[state * n_outer + outer] = a%zu;\n",
+            wf_render_reduce(r, &r->k->insts[i]).type, wf_stages_offset(r, i, true), i);
     }
     wf_text_append(r->text, "}\n");
 }
@@ -115,23 +133,28 @@ static void render_partial(wf_renderer *r)
 {
     wf_render_head(r, "wf_column_partial", r->options->group_size);
     render_item(r);
-    wf_text_printf(r->text,
-                   "    const wf_idx begin = state * WF_SUM_COLUMN_CHUNK;\n"
-                   "    const wf_idx end = p.v[%u] - begin < WF_SUM_COLUMN_CHUNK ? p.v[%u] : begin + "
-                   "WF_SUM_COLUMN_CHUNK;\n",
-                   r->inner_value, r->inner_value);
+    wf_text_printf(
+        r->text,
+        "    const wf_idx begin = state * WF_SUM_COLUMN_CHUNK;\n"
+        "    const wf_idx end = p.v[%u] - begin < WF_SUM_COLUMN_CHUNK ? p.v[%u] : begin + "
+        "WF_SUM_COLUMN_CHUNK;\n",
+        r->inner_value, r->inner_value);
     wf_render_outer_point(r, "outer");
     wf_render_outer_insts(r, 0);
     render_states(r);
     render_pass(r, false);
     bool has_moments = false;
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind != WF_INST_REDUCE || r->k->insts[i].reduce != WF_REDUCE_MOMENTS) continue;
+        if (r->k->insts[i].kind != WF_INST_REDUCE || r->k->insts[i].reduce != WF_REDUCE_MOMENTS)
+            continue;
         has_moments = true;
-        wf_text_printf(r->text, "    a%zu.n = (wf_f32)(end - begin);\n    a%zu.mean = WF_DIV(a%zu.mean, a%zu.n);\n", i,
-                       i, i, i);
+        wf_text_printf(
+            r->text,
+            "    a%zu.n = (wf_f32)(end - begin);\n    a%zu.mean = WF_DIV(a%zu.mean, a%zu.n);\n", i,
+            i, i, i);
     }
-    if (has_moments) render_pass(r, true);
+    if (has_moments)
+        render_pass(r, true);
     render_save(r);
 }
 
@@ -140,13 +163,15 @@ static void render_merges(wf_renderer *r)
 {
     render_states(r);
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind != WF_INST_REDUCE) continue;
+        if (r->k->insts[i].kind != WF_INST_REDUCE)
+            continue;
         wf_reduce_text t = wf_render_reduce(r, &r->k->insts[i]);
-        wf_text_printf(r->text,
-                       "    for (wf_idx s = begin; s < end; s++) {\n"
-                       "        a%zu = %s(a%zu, ((WF_GLOBAL const %s *)(work + (wf_i64)p.v[%u] * 16))[s * n_outer + outer]);\n"
-                       "    }\n",
-                       i, t.merge, i, t.type, wf_stages_offset(r, i, false));
+        wf_text_printf(
+            r->text,
+            "    for (wf_idx s = begin; s < end; s++) {\n"
+            "        a%zu = %s(a%zu, ((WF_GLOBAL const %s *)(work + (wf_i64)p.v[%u] * 16))[s * n_outer + outer]);\n"
+            "    }\n",
+            i, t.merge, i, t.type, wf_stages_offset(r, i, false));
     }
 }
 
@@ -154,11 +179,12 @@ static void render_tree(wf_renderer *r)
 {
     wf_render_head(r, "wf_column_tree", r->options->group_size);
     render_item(r);
-    wf_text_printf(r->text,
-                   "    const wf_idx begin = state * WF_SUM_COLUMN_CHUNK;\n"
-                   "    const wf_idx end = p.v[%u] - begin < WF_SUM_COLUMN_CHUNK ? p.v[%u] : begin + "
-                   "WF_SUM_COLUMN_CHUNK;\n",
-                   r->stage_values[0], r->stage_values[0]);
+    wf_text_printf(
+        r->text,
+        "    const wf_idx begin = state * WF_SUM_COLUMN_CHUNK;\n"
+        "    const wf_idx end = p.v[%u] - begin < WF_SUM_COLUMN_CHUNK ? p.v[%u] : begin + "
+        "WF_SUM_COLUMN_CHUNK;\n",
+        r->stage_values[0], r->stage_values[0]);
     render_merges(r);
     render_save(r);
 }
@@ -177,9 +203,11 @@ static void render_final(wf_renderer *r)
     wf_render_outer_insts(r, 0);
     render_merges(r);
     wf_render_results(r, -1, "a");
-    for (int32_t level = 1; level < r->k->n_levels; level++) wf_render_outer_insts(r, level);
+    for (int32_t level = 1; level < r->k->n_levels; level++)
+        wf_render_outer_insts(r, level);
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind == WF_INST_STORE && r->k->insts[i].is_outer) wf_render_store(r, "    ", i);
+        if (r->k->insts[i].kind == WF_INST_STORE && r->k->insts[i].is_outer)
+            wf_render_store(r, "    ", i);
     }
     wf_text_append(r->text, "}\n");
 }
@@ -196,7 +224,8 @@ static void add_launch(wf_renderer *r, const char *name, int64_t n_items, const 
         r->status = wf_error_set(r->err, WEFT_ERR_MEMORY, "no memory for a kernel's arguments");
         return;
     }
-    for (size_t i = 0; i < r->n_values; i++) launch->values[i] = r->values[i];
+    for (size_t i = 0; i < r->n_values; i++)
+        launch->values[i] = r->values[i];
     wf_stages_fill(r, launch->values, src, dst);
 }
 
@@ -211,11 +240,14 @@ void wf_render_column(wf_renderer *r)
     while (r->status == WEFT_OK && dst.n_states > 0) {
         add_launch(r, name, r->space.outer * dst.n_states, &src, &dst);
         src = dst;
-        if (src.n_states <= WF_SUM_COLUMN_CHUNK) break;
-        dst.start_bytes = src.start_bytes + wf_stages_level_bytes(r->k, src.n_states, r->space.outer);
+        if (src.n_states <= WF_SUM_COLUMN_CHUNK)
+            break;
+        dst.start_bytes =
+            src.start_bytes + wf_stages_level_bytes(r->k, src.n_states, r->space.outer);
         dst.n_states = (src.n_states + WF_SUM_COLUMN_CHUNK - 1) / WF_SUM_COLUMN_CHUNK;
         name = "wf_column_tree";
     }
     wf_stage none = {0, 0};
-    if (r->status == WEFT_OK) add_launch(r, "wf_column_final", r->space.outer, &src, &none);
+    if (r->status == WEFT_OK)
+        add_launch(r, "wf_column_final", r->space.outer, &src, &none);
 }

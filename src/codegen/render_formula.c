@@ -31,13 +31,15 @@ static const char *unsigned_type(weft_dtype dtype)
 
 static bool is_name_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
 }
 
 // Does '-' or '*' at f[i] stand between two operands? (f[i] is a sign or a dereference otherwise.)
 static bool is_binary(const char *f, size_t i)
 {
-    while (i > 0 && f[i - 1] == ' ') i--;
+    while (i > 0 && f[i - 1] == ' ')
+        i--;
     return i > 0 && (is_name_char(f[i - 1]) || f[i - 1] == ')' || f[i - 1] == ']');
 }
 
@@ -53,19 +55,23 @@ bool wf_render_has_bare_product(const char *formula)
     for (size_t i = 0; formula[i]; i++) {
         char c = formula[i];
         if (c == '(') {
-            if (++depth == MAX_DEPTH) return true;
+            if (++depth == MAX_DEPTH)
+                return true;
             sum[depth] = product[depth] = false;
             is_call[depth] = i > 0 && is_name_char(formula[i - 1]);
         } else if (c == ')' && depth > 0) {
-            if (sum[depth] && product[depth]) return true;
+            if (sum[depth] && product[depth])
+                return true;
             // (a * b) + c is as bare as a * b + c; f(a * b) + c is not.
             if (!is_call[depth]) {
                 product[depth - 1] |= product[depth];
                 // (a + b) * c is no contraction: a sum inside does not leak out.
             }
             depth--;
-        } else if (c == ',' || c == '?' || c == ':' || c == ';' || c == '<' || c == '>' || c == '=') {
-            if (sum[depth] && product[depth]) return true;
+        } else if (c == ',' || c == '?' || c == ':' || c == ';' || c == '<' || c == '>' ||
+                   c == '=') {
+            if (sum[depth] && product[depth])
+                return true;
             sum[depth] = product[depth] = false;
         } else if (c == '*' && is_binary(formula, i)) {
             product[depth] = true;
@@ -73,7 +79,8 @@ bool wf_render_has_bare_product(const char *formula)
             // The exponent of 1e-3f is no sum.
             bool is_exponent = i > 1 && (formula[i - 1] == 'e' || formula[i - 1] == 'E') &&
                                formula[i - 2] >= '0' && formula[i - 2] <= '9';
-            if (!is_exponent && is_binary(formula, i)) sum[depth] = true;
+            if (!is_exponent && is_binary(formula, i))
+                sum[depth] = true;
         }
     }
     return sum[0] && product[0];
@@ -100,28 +107,31 @@ static void render_formula(wf_renderer *r, const wf_inst *inst)
     bool is_float = wf_dtype_is_float(dtype);
     const char *formula = !e ? NULL : is_float ? e->formula_f32 : e->formula_int;
     if (!formula || (is_float && dtype != WEFT_F32)) {
-        r->status = wf_error_set(r->err, WEFT_ERR_UNSUPPORTED, "%s: no formula for %s", inst->op->name,
-                                 weft_dtype_name(dtype));
+        r->status = wf_error_set(r->err, WEFT_ERR_UNSUPPORTED, "%s: no formula for %s",
+                                 inst->op->name, weft_dtype_name(dtype));
         return;
     }
     if (is_float && wf_render_has_bare_product(formula)) {
         r->status = wf_error_set(r->err, WEFT_ERR_INTERNAL,
-                                 "%s: a product beside a sum in '%s', WF_FMA was expected", inst->op->name,
-                                 formula);
+                                 "%s: a product beside a sum in '%s', WF_FMA was expected",
+                                 inst->op->name, formula);
         return;
     }
     const char *type = wf_render_type(r, dtype);
     const char *result = wf_render_type(r, inst->dtype);
-    wf_text_printf(r->text, "WF_FN %s wf_apply_%s_%s(", result, inst->op->name, weft_dtype_name(dtype));
+    wf_text_printf(r->text, "WF_FN %s wf_apply_%s_%s(", result, inst->op->name,
+                   weft_dtype_name(dtype));
     for (uint32_t i = 0; i < e->n_args; i++) {
         wf_text_printf(r->text, "%s%s %c", i ? ", " : "", type, "abc"[i]);
     }
     wf_text_append(r->text, ")\n{\n");
     if (!is_float) {
-        wf_text_printf(r->text, "    typedef %s T;\n    typedef %s U;\n", type, unsigned_type(dtype));
+        wf_text_printf(r->text, "    typedef %s T;\n    typedef %s U;\n", type,
+                       unsigned_type(dtype));
     }
     // A bool is 0 or 1, whatever the formula leaves in the other bits (not, shl).
-    const char *form = inst->dtype == WEFT_BOOL ? "    return (%s)((%s) & 1);\n}\n" : "    return (%s)(%s);\n}\n";
+    const char *form =
+        inst->dtype == WEFT_BOOL ? "    return (%s)((%s) & 1);\n}\n" : "    return (%s)(%s);\n}\n";
     wf_text_printf(r->text, form, result, formula);
 }
 
@@ -129,7 +139,8 @@ void wf_render_formulas(wf_renderer *r)
 {
     for (size_t i = 0; i < r->k->n_insts && r->status == WEFT_OK; i++) {
         const wf_inst *inst = &r->k->insts[i];
-        if (inst->kind == WF_INST_APPLY && is_first_use(r->k, i)) render_formula(r, inst);
+        if (inst->kind == WF_INST_APPLY && is_first_use(r->k, i))
+            render_formula(r, inst);
     }
 }
 
@@ -156,9 +167,9 @@ void wf_render_cast(wf_renderer *r, const wf_inst *inst)
         wf_text_printf(r->text, "(%s)v%u", wf_render_type(r, to), inst->args[0]);
     } else {
         if ((from == WEFT_F64 || to == WEFT_F64) && !r->options->has_f64) {
-            r->status = wf_error_set(r->err, WEFT_ERR_UNSUPPORTED,
-                                     "cast: %s to %s on a device without f64", weft_dtype_name(from),
-                                     weft_dtype_name(to));
+            r->status =
+                wf_error_set(r->err, WEFT_ERR_UNSUPPORTED, "cast: %s to %s on a device without f64",
+                             weft_dtype_name(from), weft_dtype_name(to));
         }
         wf_text_printf(r->text, "wf_cast_%s_%s(v%u)", weft_dtype_name(from), weft_dtype_name(to),
                        inst->args[0]);

@@ -8,8 +8,12 @@
         {"wf_" #d, "wf_sum_first_" #d, "wf_sum_" #d, "wf_sum_add_" #d, bytes, false},              \
             {"wf_" #d, "wf_max_first_" #d, "wf_max_" #d, "wf_max_add_" #d, bytes, false},          \
             {"wf_" #d, "wf_min_first_" #d, "wf_min_" #d, "wf_min_add_" #d, bytes, false},          \
-            {"wf_argmax_state_" #d, "wf_argmax_first_" #d "()", "wf_argmax_" #d,                   \
-             "wf_argmax_add_" #d, 16, false},                                                      \
+            {"wf_argmax_state_" #d,                                                                \
+             "wf_argmax_first_" #d "()",                                                           \
+             "wf_argmax_" #d,                                                                      \
+             "wf_argmax_add_" #d,                                                                  \
+             16,                                                                                   \
+             false},                                                                               \
     }
 static const wf_reduce_text f32_rows[] = ROW(f32, 4);
 static const wf_reduce_text i8_rows[] = ROW(i8, 1);
@@ -22,7 +26,8 @@ static const wf_reduce_text moments_row = {
 wf_reduce_text wf_render_reduce(wf_renderer *r, const wf_inst *inst)
 {
     weft_dtype dtype = r->k->insts[inst->args[0]].dtype;
-    if (inst->reduce == WF_REDUCE_MOMENTS && dtype == WEFT_F32) return moments_row;
+    if (inst->reduce == WF_REDUCE_MOMENTS && dtype == WEFT_F32)
+        return moments_row;
     const wf_reduce_text *rows = NULL;
     switch (dtype) {
     case WEFT_F32: rows = f32_rows; break;
@@ -34,8 +39,9 @@ wf_reduce_text wf_render_reduce(wf_renderer *r, const wf_inst *inst)
     default: break;
     }
     if (!rows || inst->reduce == WF_REDUCE_MOMENTS) {
-        r->status = wf_error_set(r->err, WEFT_ERR_UNSUPPORTED, "reduction of %s, f32 or integers were expected",
-                                 weft_dtype_name(dtype));
+        r->status =
+            wf_error_set(r->err, WEFT_ERR_UNSUPPORTED,
+                         "reduction of %s, f32 or integers were expected", weft_dtype_name(dtype));
         rows = f32_rows;
     }
     wf_reduce_text text = rows[inst->reduce == WF_REDUCE_MOMENTS ? WF_REDUCE_SUM : inst->reduce];
@@ -49,7 +55,8 @@ void wf_stages_open(wf_renderer *r)
     r->stage_values[1] = wf_render_value(r, 0); // and in the destination
     r->stage_values[2] = (uint32_t)r->n_values;
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind != WF_INST_REDUCE) continue;
+        if (r->k->insts[i].kind != WF_INST_REDUCE)
+            continue;
         wf_render_value(r, 0); // where the source's states begin, in units of WF_STATE_BYTES
         wf_render_value(r, 0); // and of the destination's
     }
@@ -77,7 +84,8 @@ void wf_stages_fill(wf_renderer *r, int64_t *values, const wf_stage *src, const 
     values[r->stage_values[1]] = dst->n_states;
     size_t nth = 0;
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind != WF_INST_REDUCE) continue;
+        if (r->k->insts[i].kind != WF_INST_REDUCE)
+            continue;
         values[r->stage_values[2] + 2 * nth] = section(r, src->start_bytes, src->n_states, nth);
         values[r->stage_values[2] + 2 * nth + 1] = section(r, dst->start_bytes, dst->n_states, nth);
         nth++;
@@ -106,7 +114,8 @@ void wf_render_results(wf_renderer *r, int32_t level, const char *name)
                            inst->reduce == WF_REDUCE_ARGMAX ? ".i" : "");
         } else if (inst->kind == WF_INST_SECOND) {
             const wf_inst *first = &r->k->insts[inst->args[0]];
-            if (level >= 0 && first->level != level) continue;
+            if (level >= 0 && first->level != level)
+                continue;
             wf_text_printf(r->text, "    const wf_f32 v%zu = wf_moments_variance(%s%u);\n", i, name,
                            inst->args[0]);
         }

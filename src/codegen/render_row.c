@@ -19,7 +19,8 @@ static int32_t last_walk(const wf_kernel *k)
 {
     int32_t last = -1;
     for (size_t i = 0; i < k->n_insts; i++) {
-        if (is_point_work(&k->insts[i]) && k->insts[i].level > last) last = k->insts[i].level;
+        if (is_point_work(&k->insts[i]) && k->insts[i].level > last)
+            last = k->insts[i].level;
     }
     return last;
 }
@@ -39,7 +40,8 @@ static bool level_has(const wf_renderer *r, int32_t level, bool of_moments)
 {
     for (size_t i = 0; i < r->k->n_insts; i++) {
         const wf_inst *inst = &r->k->insts[i];
-        if (is_reduce_of(inst, level) && (inst->reduce == WF_REDUCE_MOMENTS) == of_moments) return true;
+        if (is_reduce_of(inst, level) && (inst->reduce == WF_REDUCE_MOMENTS) == of_moments)
+            return true;
     }
     return false;
 }
@@ -55,40 +57,48 @@ static void render_adds(wf_renderer *r, int32_t level, walk_kind kind)
 {
     for (size_t i = 0; i < r->k->n_insts && kind != WALK_STORES; i++) {
         const wf_inst *inst = &r->k->insts[i];
-        if (!is_reduce_of(inst, level)) continue;
+        if (!is_reduce_of(inst, level))
+            continue;
         bool is_moments = inst->reduce == WF_REDUCE_MOMENTS;
         if (kind == WALK_SUMS) {
             const char *a = is_moments ? "s" : "a";
-            wf_text_printf(r->text, "                WF_OF_LANE(%s%zu) = %s(WF_OF_LANE(%s%zu), v%u, point);\n", a, i,
-                           wf_render_reduce(r, inst).add, a, i, inst->args[0]);
+            wf_text_printf(
+                r->text, "                WF_OF_LANE(%s%zu) = %s(WF_OF_LANE(%s%zu), v%u, point);\n",
+                a, i, wf_render_reduce(r, inst).add, a, i, inst->args[0]);
         } else if (is_moments) {
-            wf_text_printf(r->text,
-                           "                const wf_f32 d%zu = v%u - m%zu;\n"
-                           "                WF_OF_LANE(q%zu) = WF_FMA(d%zu, d%zu, WF_OF_LANE(q%zu));\n",
-                           i, inst->args[0], i, i, i, i, i);
+            wf_text_printf(
+                r->text,
+                "                const wf_f32 d%zu = v%u - m%zu;\n"
+                "                WF_OF_LANE(q%zu) = WF_FMA(d%zu, d%zu, WF_OF_LANE(q%zu));\n",
+                i, inst->args[0], i, i, i, i, i);
         }
     }
 }
 
 static void render_chunk_walk(wf_renderer *r, int32_t level, walk_kind kind, bool with_stores)
 {
-    for (size_t i = 0; i < r->k->n_insts; i++) r->needed[i] = false;
+    for (size_t i = 0; i < r->k->n_insts; i++)
+        r->needed[i] = false;
     bool any = false;
     for (size_t i = 0; i < r->k->n_insts; i++) {
         const wf_inst *inst = &r->k->insts[i];
         bool is_store = inst->kind == WF_INST_STORE && !inst->is_outer && with_stores;
         bool is_reduced = is_reduce_of(inst, level) && kind != WALK_STORES &&
                           (kind == WALK_SUMS || inst->reduce == WF_REDUCE_MOMENTS);
-        if (is_store) wf_render_need(r, i);
-        if (is_reduced) wf_render_need(r, inst->args[0]);
+        if (is_store)
+            wf_render_need(r, i);
+        if (is_reduced)
+            wf_render_need(r, inst->args[0]);
         any |= is_store || is_reduced;
     }
-    if (!any) return;
-    wf_text_append(r->text, "        for (wf_i32 j = 0; j < WF_SUM_ROW_CHUNK / WF_SUM_LANES; j++) {\n"
-                            "            if (base + j * WF_SUM_LANES >= n) break;\n"
-                            "            WF_LANES {\n"
-                            "                const wf_idx point = base + j * WF_SUM_LANES + lane;\n"
-                            "                if (point < n) {\n");
+    if (!any)
+        return;
+    wf_text_append(r->text,
+                   "        for (wf_i32 j = 0; j < WF_SUM_ROW_CHUNK / WF_SUM_LANES; j++) {\n"
+                   "            if (base + j * WF_SUM_LANES >= n) break;\n"
+                   "            WF_LANES {\n"
+                   "                const wf_idx point = base + j * WF_SUM_LANES + lane;\n"
+                   "                if (point < n) {\n");
     wf_render_inner_point(r, "                ", "point");
     wf_render_points(r, "                ");
     render_adds(r, level, kind);
@@ -101,7 +111,8 @@ static void render_chunk(wf_renderer *r, int32_t level, bool with_stores, bool f
     bool has_moments = level_has(r, level, true);
     for (size_t i = 0; i < r->k->n_insts; i++) {
         const wf_inst *inst = &r->k->insts[i];
-        if (!is_reduce_of(inst, level)) continue;
+        if (!is_reduce_of(inst, level))
+            continue;
         if (inst->reduce == WF_REDUCE_MOMENTS) {
             wf_text_printf(r->text,
                            "        WF_LANE_STATE(wf_f32, s%zu, 0.0f);\n"
@@ -115,19 +126,24 @@ static void render_chunk(wf_renderer *r, int32_t level, bool with_stores, bool f
     render_chunk_walk(r, level, WALK_SUMS, with_stores && !has_moments);
     for (size_t i = 0; i < r->k->n_insts; i++) {
         const wf_inst *inst = &r->k->insts[i];
-        if (!is_reduce_of(inst, level) || inst->reduce != WF_REDUCE_MOMENTS) continue;
-        wf_text_printf(r->text,
-                       "        WF_LANE_FOLD(g%zu, s%zu, m%zu, wf_sum_f32);\n"
-                       "        const wf_f32 n%zu = (wf_f32)(n - base < WF_SUM_ROW_CHUNK ? n - base : "
-                       "WF_SUM_ROW_CHUNK);\n"
-                       "        m%zu = WF_DIV(m%zu, n%zu);\n",
-                       i, i, i, i, i, i, i);
+        if (!is_reduce_of(inst, level) || inst->reduce != WF_REDUCE_MOMENTS)
+            continue;
+        wf_text_printf(
+            r->text,
+            "        WF_LANE_FOLD(g%zu, s%zu, m%zu, wf_sum_f32);\n"
+            "        const wf_f32 n%zu = (wf_f32)(n - base < WF_SUM_ROW_CHUNK ? n - base : "
+            "WF_SUM_ROW_CHUNK);\n"
+            "        m%zu = WF_DIV(m%zu, n%zu);\n",
+            i, i, i, i, i, i, i);
     }
-    if (has_moments) render_chunk_walk(r, level, WALK_SQUARES, false);
-    if (has_moments && with_stores) render_chunk_walk(r, level, WALK_STORES, true);
+    if (has_moments)
+        render_chunk_walk(r, level, WALK_SQUARES, false);
+    if (has_moments && with_stores)
+        render_chunk_walk(r, level, WALK_STORES, true);
     for (size_t i = 0; i < r->k->n_insts; i++) {
         const wf_inst *inst = &r->k->insts[i];
-        if (!is_reduce_of(inst, level)) continue;
+        if (!is_reduce_of(inst, level))
+            continue;
         wf_reduce_text t = wf_render_reduce(r, inst);
         if (inst->reduce == WF_REDUCE_MOMENTS) {
             wf_text_printf(r->text,
@@ -135,7 +151,8 @@ static void render_chunk(wf_renderer *r, int32_t level, bool with_stores, bool f
                            "        r%zu.n = n%zu;\n        r%zu.mean = m%zu;\n",
                            i, i, i, i, i, i, i);
         } else if (t.is_ordered || fold_all) {
-            wf_text_printf(r->text, "        WF_LANE_FOLD(f%zu, a%zu, r%zu, %s);\n", i, i, i, t.merge);
+            wf_text_printf(r->text, "        WF_LANE_FOLD(f%zu, a%zu, r%zu, %s);\n", i, i, i,
+                           t.merge);
         }
     }
 }
@@ -144,7 +161,8 @@ static void render_states(wf_renderer *r, int32_t level)
 {
     for (size_t i = 0; i < r->k->n_insts; i++) {
         const wf_inst *inst = &r->k->insts[i];
-        if (!is_reduce_of(inst, level)) continue;
+        if (!is_reduce_of(inst, level))
+            continue;
         wf_reduce_text t = wf_render_reduce(r, inst);
         wf_text_printf(r->text, "    %s r%zu = %s;\n", t.type, i, t.first);
         if (inst->reduce != WF_REDUCE_MOMENTS || level < 0) {
@@ -164,39 +182,49 @@ static void render_tree_open(wf_renderer *r, int32_t level, const char *end)
 {
     wf_text_printf(r->text, "    for (wf_i64 top = 0; top < %s; top += WF_ROW_TOP) {\n", end);
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (!is_reduce_of(&r->k->insts[i], level)) continue;
+        if (!is_reduce_of(&r->k->insts[i], level))
+            continue;
         wf_reduce_text t = wf_render_reduce(r, &r->k->insts[i]);
-        if (t.is_ordered) wf_text_printf(r->text, "        WF_LANE_RESET(b%zu, %s);\n", i, t.first);
+        if (t.is_ordered)
+            wf_text_printf(r->text, "        WF_LANE_RESET(b%zu, %s);\n", i, t.first);
     }
-    wf_text_printf(r->text,
-                   "    for (wf_idx base = (wf_idx)top; base < %s && base - top < WF_ROW_TOP; base += "
-                   "WF_SUM_ROW_CHUNK) {\n",
-                   end);
+    wf_text_printf(
+        r->text,
+        "    for (wf_idx base = (wf_idx)top; base < %s && base - top < WF_ROW_TOP; base += "
+        "WF_SUM_ROW_CHUNK) {\n",
+        end);
 }
 
 static void render_tree_close(wf_renderer *r, int32_t level)
 {
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (!is_reduce_of(&r->k->insts[i], level)) continue;
+        if (!is_reduce_of(&r->k->insts[i], level))
+            continue;
         wf_reduce_text t = wf_render_reduce(r, &r->k->insts[i]);
-        if (!t.is_ordered) continue;
-        wf_text_printf(r->text,
-                       "        WF_LANE_MERGE(b%zu, base / WF_SUM_ROW_CHUNK %% WF_SUM_LANES, r%zu, %s);\n", i, i,
-                       t.merge);
+        if (!t.is_ordered)
+            continue;
+        wf_text_printf(
+            r->text,
+            "        WF_LANE_MERGE(b%zu, base / WF_SUM_ROW_CHUNK %% WF_SUM_LANES, r%zu, %s);\n", i,
+            i, t.merge);
     }
     wf_text_append(r->text, "    }\n");
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (!is_reduce_of(&r->k->insts[i], level)) continue;
+        if (!is_reduce_of(&r->k->insts[i], level))
+            continue;
         wf_reduce_text t = wf_render_reduce(r, &r->k->insts[i]);
-        if (!t.is_ordered) continue;
-        wf_text_printf(r->text,
-                       "        WF_LANE_FOLD(f%zu, b%zu, r%zu, %s);\n"
-                       "        WF_LANE_MERGE(c%zu_, top / WF_ROW_TOP %% WF_SUM_LANES, r%zu, %s);\n",
-                       i, i, i, t.merge, i, i, t.merge);
+        if (!t.is_ordered)
+            continue;
+        wf_text_printf(
+            r->text,
+            "        WF_LANE_FOLD(f%zu, b%zu, r%zu, %s);\n"
+            "        WF_LANE_MERGE(c%zu_, top / WF_ROW_TOP %% WF_SUM_LANES, r%zu, %s);\n",
+            i, i, i, t.merge, i, i, t.merge);
     }
     wf_text_append(r->text, "    }\n");
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (!is_reduce_of(&r->k->insts[i], level)) continue;
+        if (!is_reduce_of(&r->k->insts[i], level))
+            continue;
         wf_reduce_text t = wf_render_reduce(r, &r->k->insts[i]);
         if (t.is_ordered) {
             wf_text_printf(r->text, "    WF_LANE_FOLD(f%zu, c%zu_, r%zu, %s);\n", i, i, i, t.merge);
@@ -210,8 +238,10 @@ static void render_row_head(wf_renderer *r, const char *name)
 {
     wf_render_head(r, name, r->options->is_cpu ? 1 : WF_SUM_LANES);
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind != WF_INST_REDUCE) continue;
-        wf_text_printf(r->text, "    WF_LANE_LOCAL(%s, f%zu);\n", wf_render_reduce(r, &r->k->insts[i]).type, i);
+        if (r->k->insts[i].kind != WF_INST_REDUCE)
+            continue;
+        wf_text_printf(r->text, "    WF_LANE_LOCAL(%s, f%zu);\n",
+                       wf_render_reduce(r, &r->k->insts[i]).type, i);
         // Moments fold single sums and whole states in turn.
         if (r->k->insts[i].reduce == WF_REDUCE_MOMENTS) {
             wf_text_printf(r->text, "    WF_LANE_LOCAL(wf_f32, g%zu);\n", i);
@@ -224,7 +254,8 @@ static void render_outer_stores(wf_renderer *r)
 {
     wf_text_append(r->text, "    WF_LANE_ONE {\n");
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind == WF_INST_STORE && r->k->insts[i].is_outer) wf_render_store(r, "        ", i);
+        if (r->k->insts[i].kind == WF_INST_STORE && r->k->insts[i].is_outer)
+            wf_render_store(r, "        ", i);
     }
     wf_text_append(r->text, "    }\n}\n");
 }
@@ -247,7 +278,8 @@ static void render_whole(wf_renderer *r)
     for (int32_t level = 0; level < r->k->n_levels; level++) {
         wf_render_outer_insts(r, level);
         bool has_reduces = level_has(r, level, false) || level_has(r, level, true);
-        if (!has_reduces && level != last) continue;
+        if (!has_reduces && level != last)
+            continue;
         render_states(r, level);
         render_tree_open(r, level, "n");
         render_chunk(r, level, level == last, false);
@@ -270,7 +302,8 @@ static void render_partial(wf_renderer *r)
     wf_render_outer_insts(r, 0);
     for (size_t i = 0; i < r->k->n_insts; i++) {
         const wf_inst *inst = &r->k->insts[i];
-        if (inst->kind != WF_INST_REDUCE) continue;
+        if (inst->kind != WF_INST_REDUCE)
+            continue;
         wf_reduce_text t = wf_render_reduce(r, inst);
         wf_text_printf(r->text, "    %s r%zu = %s;\n", t.type, i, t.first);
         if (inst->reduce != WF_REDUCE_MOMENTS) {
@@ -280,11 +313,13 @@ static void render_partial(wf_renderer *r)
     render_chunk(r, 0, true, true);
     wf_text_append(r->text, "    WF_LANE_ONE {\n");
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind != WF_INST_REDUCE) continue;
-        wf_text_printf(r->text,
-                       "        ((WF_GLOBAL %s *)(work + (wf_i64)p.v[%u] * 16))[chunk * p.v[%u] + outer] = r%zu;\n",
-                       wf_render_reduce(r, &r->k->insts[i]).type, wf_stages_offset(r, i, true),
-                       r->points_value, i);
+        if (r->k->insts[i].kind != WF_INST_REDUCE)
+            continue;
+        wf_text_printf(
+            r->text,
+            "        ((WF_GLOBAL %s *)(work + (wf_i64)p.v[%u] * 16))[chunk * p.v[%u] + outer] = r%zu;\n",
+            wf_render_reduce(r, &r->k->insts[i]).type, wf_stages_offset(r, i, true),
+            r->points_value, i);
     }
     wf_text_append(r->text, "    }\n}\n");
 }
@@ -301,27 +336,32 @@ static void render_final(wf_renderer *r)
     render_states(r, -1);
     render_tree_open(r, -1, "n_states");
     for (size_t i = 0; i < r->k->n_insts; i++) {
-        if (r->k->insts[i].kind != WF_INST_REDUCE) continue;
+        if (r->k->insts[i].kind != WF_INST_REDUCE)
+            continue;
         wf_reduce_text t = wf_render_reduce(r, &r->k->insts[i]);
-        if (t.is_ordered) wf_text_printf(r->text, "        WF_LANE_RESET(a%zu, %s);\n", i, t.first);
-        wf_text_printf(r->text,
-                       "        for (wf_i32 j = 0; j < WF_SUM_ROW_CHUNK / WF_SUM_LANES; j++) {\n"
-                       "            WF_LANES {\n"
-                       "                const wf_idx state = base + j * WF_SUM_LANES + lane;\n"
-                       "                if (state < n_states) {\n"
-                       "                    WF_OF_LANE(a%zu) = %s(WF_OF_LANE(a%zu), ((WF_GLOBAL const %s *)(work + "
-                       "(wf_i64)p.v[%u] * 16))[state * p.v[%u] + outer]);\n"
-                       "                }\n"
-                       "            }\n"
-                       "        }\n",
-                       i, t.merge, i, t.type, wf_stages_offset(r, i, false), r->points_value);
+        if (t.is_ordered)
+            wf_text_printf(r->text, "        WF_LANE_RESET(a%zu, %s);\n", i, t.first);
+        wf_text_printf(
+            r->text,
+            "        for (wf_i32 j = 0; j < WF_SUM_ROW_CHUNK / WF_SUM_LANES; j++) {\n"
+            "            WF_LANES {\n"
+            "                const wf_idx state = base + j * WF_SUM_LANES + lane;\n"
+            "                if (state < n_states) {\n"
+            "                    WF_OF_LANE(a%zu) = %s(WF_OF_LANE(a%zu), ((WF_GLOBAL const %s *)(work + "
+            "(wf_i64)p.v[%u] * 16))[state * p.v[%u] + outer]);\n"
+            "                }\n"
+            "            }\n"
+            "        }\n",
+            i, t.merge, i, t.type, wf_stages_offset(r, i, false), r->points_value);
         if (t.is_ordered) {
-            wf_text_printf(r->text, "        WF_LANE_FOLD(f%zu, a%zu, r%zu, %s);\n", i, i, i, t.merge);
+            wf_text_printf(r->text, "        WF_LANE_FOLD(f%zu, a%zu, r%zu, %s);\n", i, i, i,
+                           t.merge);
         }
     }
     render_tree_close(r, -1);
     wf_render_results(r, -1, "r");
-    for (int32_t level = 1; level < r->k->n_levels; level++) wf_render_outer_insts(r, level);
+    for (int32_t level = 1; level < r->k->n_levels; level++)
+        wf_render_outer_insts(r, level);
     render_outer_stores(r);
 }
 
@@ -349,7 +389,8 @@ void wf_render_row(wf_renderer *r)
         r->status = wf_error_set(r->err, WEFT_ERR_MEMORY, "no memory for a kernel's arguments");
         return;
     }
-    for (size_t i = 0; i < r->n_values; i++) partial->values[i] = final->values[i] = r->values[i];
+    for (size_t i = 0; i < r->n_values; i++)
+        partial->values[i] = final->values[i] = r->values[i];
     wf_stages_fill(r, partial->values, &none, &chunks);
     wf_stages_fill(r, final->values, &chunks, &none);
 }

@@ -8,7 +8,9 @@ static bool inst_strides(const wf_kernel *k, const wf_inst *inst, int64_t out[WE
 {
     memset(out, 0, WEFT_MAX_DIM * sizeof *out);
     switch (inst->kind) {
-    case WF_INST_LOAD: memcpy(out, k->inputs[inst->operand].strides, WEFT_MAX_DIM * sizeof *out); break;
+    case WF_INST_LOAD:
+        memcpy(out, k->inputs[inst->operand].strides, WEFT_MAX_DIM * sizeof *out);
+        break;
     case WF_INST_STORE:
         memcpy(out, k->outputs[inst->operand].strides, WEFT_MAX_DIM * sizeof *out);
         break;
@@ -17,7 +19,8 @@ static bool inst_strides(const wf_kernel *k, const wf_inst *inst, int64_t out[WE
         int64_t stride = 1;
         for (int32_t i = k->ndim - 1; i >= 0; i--) {
             // An outer number does not vary along the inner axes: its index is that of the outer point.
-            if (inst->is_outer && k->is_inner[i]) continue;
+            if (inst->is_outer && k->is_inner[i])
+                continue;
             out[i] = stride;
             stride *= k->dims[i];
         }
@@ -26,7 +29,8 @@ static bool inst_strides(const wf_kernel *k, const wf_inst *inst, int64_t out[WE
     default: return false;
     }
     for (int32_t i = 0; i < k->ndim; i++) {
-        if (k->dims[i] == 1) out[i] = 0;
+        if (k->dims[i] == 1)
+            out[i] = 0;
     }
     return true;
 }
@@ -48,11 +52,14 @@ static void split_axes(const wf_kernel *k, wf_space *s, int32_t *axes)
     for (int32_t pass = 0; pass < 2; pass++) {
         for (int32_t i = 0; i < k->ndim; i++) {
             bool is_inner = k->kind != WF_KERNEL_MAP && k->is_inner[i];
-            if (is_inner != (pass == 1)) continue;
+            if (is_inner != (pass == 1))
+                continue;
             (*(is_inner ? &s->inner : &s->outer)) *= k->dims[i];
-            if (k->dims[i] != 1) axes[s->ndim++] = i;
+            if (k->dims[i] != 1)
+                axes[s->ndim++] = i;
         }
-        if (pass == 0) s->n_outer = s->ndim;
+        if (pass == 0)
+            s->n_outer = s->ndim;
     }
 }
 
@@ -73,7 +80,8 @@ static bool can_merge(const wf_space *s, int32_t i)
 {
     for (size_t p = 0; p < s->n_patterns; p++) {
         const int64_t *strides = s->patterns[p].strides;
-        if (strides[i] != strides[i + 1] * s->dims[i + 1]) return false;
+        if (strides[i] != strides[i + 1] * s->dims[i + 1])
+            return false;
     }
     return true;
 }
@@ -81,16 +89,17 @@ static bool can_merge(const wf_space *s, int32_t i)
 static void merge_axes(wf_space *s)
 {
     for (int32_t i = s->ndim - 2; i >= 0; i--) {
-        if (i == s->n_outer - 1 || !can_merge(s, i)) continue;
+        if (i == s->n_outer - 1 || !can_merge(s, i))
+            continue;
         s->dims[i] *= s->dims[i + 1];
         for (size_t p = 0; p < s->n_patterns; p++) {
             int64_t *strides = s->patterns[p].strides;
             memmove(strides + i, strides + i + 1, (size_t)(WEFT_MAX_DIM - 1 - i) * sizeof *strides);
         }
-        memmove(s->dims + i + 1, s->dims + i + 2,
-                (size_t)(WEFT_MAX_DIM - 2 - i) * sizeof *s->dims);
+        memmove(s->dims + i + 1, s->dims + i + 2, (size_t)(WEFT_MAX_DIM - 2 - i) * sizeof *s->dims);
         s->ndim--;
-        if (i < s->n_outer) s->n_outer--;
+        if (i < s->n_outer)
+            s->n_outer--;
     }
 }
 
@@ -100,7 +109,8 @@ static bool needs_wide(const wf_kernel *k, const wf_space *s)
     // Loops and groups step past the end by less than this.
     const int64_t limit = INT32_MAX - (1 << 20);
     double points = (double)s->outer * (double)s->inner;
-    if (points > (double)limit) return true;
+    if (points > (double)limit)
+        return true;
     for (size_t i = 0; i < k->n_inputs + k->n_outputs; i++) {
         const wf_access *a = i < k->n_inputs ? &k->inputs[i] : &k->outputs[i - k->n_inputs];
         double last = (double)a->offset;
@@ -108,7 +118,8 @@ static bool needs_wide(const wf_kernel *k, const wf_space *s)
             double stride = (double)a->strides[d];
             last += (stride < 0 ? -stride : stride) * (double)(k->dims[d] - 1);
         }
-        if (last > (double)limit) return true;
+        if (last > (double)limit)
+            return true;
     }
     return false;
 }
@@ -130,21 +141,26 @@ weft_status wf_space_create(wf_arena *memory, const wf_kernel *k, wf_space *out_
     s->outer = s->inner = 1;
     s->patterns = wf_arena_take(memory, (k->n_insts + 1) * sizeof *s->patterns);
     s->inst_pattern = wf_arena_take(memory, (k->n_insts + 1) * sizeof *s->inst_pattern);
-    if (!s->patterns || !s->inst_pattern) WEFT_FAIL(err, WEFT_ERR_MEMORY, "no memory for a kernel's space");
+    if (!s->patterns || !s->inst_pattern)
+        WEFT_FAIL(err, WEFT_ERR_MEMORY, "no memory for a kernel's space");
     for (size_t i = 0; i < k->n_insts; i++) {
         int64_t strides[WEFT_MAX_DIM];
-        s->inst_pattern[i] = inst_strides(k, &k->insts[i], strides) ? find_pattern(s, strides) : WF_NO_PATTERN;
+        s->inst_pattern[i] =
+            inst_strides(k, &k->insts[i], strides) ? find_pattern(s, strides) : WF_NO_PATTERN;
     }
     int32_t axes[WEFT_MAX_DIM] = {0};
     split_axes(k, s, axes);
     const int64_t *lead;
-    if (first_output(k, &lead)) order_outer(s, lead, axes);
+    if (first_output(k, &lead))
+        order_outer(s, lead, axes);
     for (size_t p = 0; p < s->n_patterns; p++) {
         wf_pattern old = s->patterns[p];
         memset(&s->patterns[p], 0, sizeof old);
-        for (int32_t i = 0; i < s->ndim; i++) s->patterns[p].strides[i] = old.strides[axes[i]];
+        for (int32_t i = 0; i < s->ndim; i++)
+            s->patterns[p].strides[i] = old.strides[axes[i]];
     }
-    for (int32_t i = 0; i < s->ndim; i++) s->dims[i] = k->dims[axes[i]];
+    for (int32_t i = 0; i < s->ndim; i++)
+        s->dims[i] = k->dims[axes[i]];
     merge_axes(s);
     s->is_wide = needs_wide(k, s);
     return WEFT_OK;

@@ -15,12 +15,12 @@ typedef struct wf_renderer {
     // The values struct: each entry's number for this kernel, by order of use.
     int64_t *values;
     size_t n_values, values_capacity;
-    uint32_t dim_value[WEFT_MAX_DIM];                    // p.v[] of each axis' size
-    uint32_t *stride_value;                              // [pattern * WEFT_MAX_DIM + axis]
-    uint32_t *offset_value;                              // per instruction
+    uint32_t dim_value[WEFT_MAX_DIM]; // p.v[] of each axis' size
+    uint32_t *stride_value;           // [pattern * WEFT_MAX_DIM + axis]
+    uint32_t *offset_value;           // per instruction
     uint32_t points_value, inner_value, task_value, gated_value;
-    uint32_t stage_values[4];                            // see render_stages.h
-    bool *needed;                                        // scratch: instructions of the walk in hand
+    uint32_t stage_values[4]; // see render_stages.h
+    bool *needed;             // scratch: instructions of the walk in hand
     weft_status status;
     weft_error *err;
 } wf_renderer;

@@ -5,15 +5,15 @@
 
 #include "device/device.h"
 
-#define CASE_MAX_INSTS    24
+#define CASE_MAX_INSTS 24
 #define CASE_MAX_OPERANDS 12
 
 typedef struct kernel_case {
     wf_kernel kernel;
     wf_inst insts[CASE_MAX_INSTS];
-    wf_access accesses[CASE_MAX_OPERANDS];        // inputs, then outputs
-    int64_t counts[CASE_MAX_OPERANDS];            // elements of each operand's buffer
-    uint8_t *data[CASE_MAX_OPERANDS];             // inputs as given, outputs as expected
+    wf_access accesses[CASE_MAX_OPERANDS]; // inputs, then outputs
+    int64_t counts[CASE_MAX_OPERANDS];     // elements of each operand's buffer
+    uint8_t *data[CASE_MAX_OPERANDS];      // inputs as given, outputs as expected
 } kernel_case;
 
 // Makes case number `seed` of at most max_points points; the same two make the same case. Outputs hold what is

@@ -11,13 +11,15 @@
 
 extern const wf_driver wf_driver_opencl;
 
-static void expect_failure(weft_context *ctx, const char *selector, weft_status code, const char *text)
+static void expect_failure(weft_context *ctx, const char *selector, weft_status code,
+                           const char *text)
 {
     const weft_device_options options = WEFT_DEVICE_OPTIONS_INIT;
     weft_device *dev;
     weft_error err = {0};
     assert_int_equal(wf_driver_opencl.open(ctx, selector, &options, &dev, &err), code);
-    if (!strstr(err.message, text)) fail_msg("'%s' does not say '%s'", err.message, text);
+    if (!strstr(err.message, text))
+        fail_msg("'%s' does not say '%s'", err.message, text);
 }
 
 static void wrong_selectors(void **state)
@@ -28,7 +30,8 @@ static void wrong_selectors(void **state)
     expect_failure(ctx, "99", WEFT_ERR_DEVICE, "opencl:99: no such device, there are ");
     expect_failure(ctx, "x", WEFT_ERR_NAME, "opencl:x: no such device, a number from 0 to ");
     setenv("POCL_EXTRA_BUILD_FLAGS", "-cl-fast-relaxed-math", 1);
-    expect_failure(ctx, "", WEFT_ERR_DEVICE, "POCL_EXTRA_BUILD_FLAGS='-cl-fast-relaxed-math' adds compiler options");
+    expect_failure(ctx, "", WEFT_ERR_DEVICE,
+                   "POCL_EXTRA_BUILD_FLAGS='-cl-fast-relaxed-math' adds compiler options");
     unsetenv("POCL_EXTRA_BUILD_FLAGS");
     dev->driver->close(dev);
     weft_context_destroy(ctx);
@@ -41,7 +44,8 @@ static void too_large(void **state)
     weft_device *dev = opencl_open_exact(&ctx);
     wf_device_buffer *buffer;
     weft_error err = {0};
-    assert_int_equal(dev->driver->buffer_create(dev, dev->caps.max_buffer_bytes + 1, &buffer, &err), WEFT_ERR_MEMORY);
+    assert_int_equal(dev->driver->buffer_create(dev, dev->caps.max_buffer_bytes + 1, &buffer, &err),
+                     WEFT_ERR_MEMORY);
     assert_non_null(strstr(err.message, "the device allows"));
     assert_int_equal(dev->buffer_bytes, 4);
     dev->driver->close(dev);
@@ -56,7 +60,8 @@ typedef struct seen {
 static void look(void *user, const weft_device_info *info)
 {
     seen *s = user;
-    if (!strstr(info->name, "llvmpipe")) return;
+    if (!strstr(info->name, "llvmpipe"))
+        return;
     s->is_rusticl = true;
     s->is_exact = info->exact != WEFT_EXACT_NO;
     memcpy(s->id, info->id, sizeof s->id);
@@ -103,18 +108,23 @@ static void batch_sizes(void **state)
         weft_program *program;
         const int64_t x_dims[] = {batch, 12}, w_dims[] = {12, 7};
         assert_int_equal(weft_graph_create(ctx, &g, &err), WEFT_OK);
-        weft_val x = weft_input(g, "x", WEFT_F32, x_dims, 2), w = weft_input(g, "w", WEFT_F32, w_dims, 2);
-        weft_val loss = weft_mean(g, weft_exp(g, weft_matmul(g, x, w, false, false)), NULL, 0, false);
+        weft_val x = weft_input(g, "x", WEFT_F32, x_dims, 2),
+                 w = weft_input(g, "w", WEFT_F32, w_dims, 2);
+        weft_val loss =
+            weft_mean(g, weft_exp(g, weft_matmul(g, x, w, false, false)), NULL, 0, false);
         weft_val dw;
         weft_grad(g, loss, &w, 1, &dw);
         weft_output(g, "dw", dw);
-        if (weft_compile(st, g, NULL, &program, &err) != WEFT_OK) fail_msg("%s", err.message);
+        if (weft_compile(st, g, NULL, &program, &err) != WEFT_OK)
+            fail_msg("%s", err.message);
         assert_int_equal(weft_program_run(program, &err), WEFT_OK);
         assert_int_equal(weft_program_check(program, &err), WEFT_OK);
         weft_program_destroy(program);
         weft_graph_destroy(g);
-        if (batch == 7) warm = dev->driver->n_compiled(dev);
-        if (batch > 7) assert_int_equal(dev->driver->n_compiled(dev), warm);
+        if (batch == 7)
+            warm = dev->driver->n_compiled(dev);
+        if (batch > 7)
+            assert_int_equal(dev->driver->n_compiled(dev), warm);
     }
     weft_state_destroy(st);
     assert_int_equal(dev->buffer_bytes, 4);

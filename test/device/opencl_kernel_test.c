@@ -8,7 +8,8 @@ static void run_seeds(bool as_gpu, uint64_t first, uint64_t n, int64_t max_point
 {
     weft_context *ctx;
     weft_device *dev = opencl_open_exact(&ctx);
-    if (as_gpu) opencl_as_gpu(dev);
+    if (as_gpu)
+        opencl_as_gpu(dev);
     for (uint64_t seed = first; seed < first + n; seed++) {
         kernel_case c;
         kernel_case_make(ctx, seed, max_points, &c);

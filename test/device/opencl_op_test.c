@@ -13,8 +13,8 @@ typedef struct counts {
     int equal, different, skipped;
 } counts;
 
-static void try_case(weft_context *ctx, weft_device *ref, weft_device *dev, const wf_op *op, const wf_check_case *one,
-                     wf_check_layout layout, counts *n)
+static void try_case(weft_context *ctx, weft_device *ref, weft_device *dev, const wf_op *op,
+                     const wf_check_case *one, wf_check_layout layout, counts *n)
 {
     wf_check_trial trial;
     wf_check_result expected, got;
@@ -23,7 +23,8 @@ static void try_case(weft_context *ctx, weft_device *ref, weft_device *dev, cons
     if (wf_check_trial_init(&trial, ctx, op->name, one, layout, &err) != WEFT_OK) {
         fail_msg("%s, %s: %s", op->name, one->name, err.message);
     }
-    if (wf_check_trial_run(&trial, ref, &expected, &err) != WEFT_OK) fail_msg("ref: %s", err.message);
+    if (wf_check_trial_run(&trial, ref, &expected, &err) != WEFT_OK)
+        fail_msg("ref: %s", err.message);
     weft_status status = wf_check_trial_run(&trial, dev, &got, &err);
     if (status == WEFT_ERR_UNSUPPORTED) {
         n->skipped++;
@@ -37,7 +38,8 @@ static void try_case(weft_context *ctx, weft_device *ref, weft_device *dev, cons
     } else {
         n->equal++;
     }
-    if (status == WEFT_OK) wf_check_result_deinit(&got);
+    if (status == WEFT_OK)
+        wf_check_result_deinit(&got);
     wf_check_result_deinit(&expected);
     wf_check_trial_deinit(&trial);
 }
@@ -56,11 +58,13 @@ static void every_op(void **state)
     for (size_t i = 0; i < ctx->n_ops; i++) {
         const wf_op *op = ctx->ops[i];
         wf_check_list list;
-        if (only && strcmp(only, op->name) != 0) continue;
+        if (only && strcmp(only, op->name) != 0)
+            continue;
         assert_int_equal(wf_check_list_init(&list, ctx, op, &err), WEFT_OK);
         for (size_t c = 0; c < list.n; c++) {
             // In the quick run a few cases of each op; all of them, in both layouts, in the full one.
-            if (!wf_test_is_full() && c % 4 != i % 4) continue;
+            if (!wf_test_is_full() && c % 4 != i % 4)
+                continue;
             for (int layout = 0; layout < (wf_test_is_full() ? WF_CHECK_N_LAYOUTS : 1); layout++) {
                 try_case(ctx, ref, dev, op, &list.items[c], (wf_check_layout)layout, &n);
             }

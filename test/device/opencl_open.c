@@ -17,7 +17,8 @@ weft_device *opencl_open_exact(weft_context **out_ctx)
         weft_context_destroy(*out_ctx);
         WF_SKIP("%s", err.message);
     }
-    if (status != WEFT_OK) fail_msg("%s", err.message);
+    if (status != WEFT_OK)
+        fail_msg("%s", err.message);
     return dev;
 }
 

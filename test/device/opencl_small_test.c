@@ -35,7 +35,8 @@ static struct {
 } inputs[4];
 static size_t n_inputs;
 
-static weft_val input(weft_graph *g, const char *name, weft_dtype dtype, int32_t ndim, const int64_t *dims)
+static weft_val input(weft_graph *g, const char *name, weft_dtype dtype, int32_t ndim,
+                      const int64_t *dims)
 {
     weft_val x = weft_input(g, name, dtype, dims, ndim);
     inputs[n_inputs].name = name;
@@ -45,14 +46,14 @@ static weft_val input(weft_graph *g, const char *name, weft_dtype dtype, int32_t
 
 static weft_val matmul(weft_graph *g)
 {
-    return weft_matmul(g, input(g, "a", WEFT_F32, 3, (int64_t[]){2, 5, 33}), input(g, "b", WEFT_F32, 3, (int64_t[]){2, 9, 33}),
-                       false, true);
+    return weft_matmul(g, input(g, "a", WEFT_F32, 3, (int64_t[]){2, 5, 33}),
+                       input(g, "b", WEFT_F32, 3, (int64_t[]){2, 9, 33}), false, true);
 }
 
 static weft_val matmul_long(weft_graph *g)
 {
-    return weft_matmul(g, input(g, "a", WEFT_F32, 2, (int64_t[]){4100, 2}), input(g, "b", WEFT_F32, 2, (int64_t[]){4100, 1}),
-                       true, false);
+    return weft_matmul(g, input(g, "a", WEFT_F32, 2, (int64_t[]){4100, 2}),
+                       input(g, "b", WEFT_F32, 2, (int64_t[]){4100, 1}), true, false);
 }
 
 static weft_conv_options conv_options(void)
@@ -69,21 +70,24 @@ static weft_conv_options conv_options(void)
 static weft_val conv(weft_graph *g)
 {
     weft_conv_options o = conv_options();
-    return weft_conv(g, input(g, "a", WEFT_F32, 4, (int64_t[]){2, 4, 6, 7}), input(g, "b", WEFT_F32, 4, (int64_t[]){6, 2, 3, 3}), &o);
+    return weft_conv(g, input(g, "a", WEFT_F32, 4, (int64_t[]){2, 4, 6, 7}),
+                     input(g, "b", WEFT_F32, 4, (int64_t[]){6, 2, 3, 3}), &o);
 }
 
 static weft_val conv_grad_input(weft_graph *g)
 {
     weft_conv_options o = conv_options();
     return weft_conv_grad_input(g, input(g, "a", WEFT_F32, 4, (int64_t[]){2, 6, 3, 5}),
-                                input(g, "b", WEFT_F32, 4, (int64_t[]){6, 2, 3, 3}), (int64_t[]){6, 7}, &o);
+                                input(g, "b", WEFT_F32, 4, (int64_t[]){6, 2, 3, 3}),
+                                (int64_t[]){6, 7}, &o);
 }
 
 static weft_val conv_grad_weight(weft_graph *g)
 {
     weft_conv_options o = conv_options();
     return weft_conv_grad_weight(g, input(g, "a", WEFT_F32, 4, (int64_t[]){2, 4, 6, 7}),
-                                 input(g, "b", WEFT_F32, 4, (int64_t[]){2, 6, 3, 5}), (int64_t[]){3, 3}, &o);
+                                 input(g, "b", WEFT_F32, 4, (int64_t[]){2, 6, 3, 5}),
+                                 (int64_t[]){3, 3}, &o);
 }
 
 static weft_val pool(weft_graph *g, bool is_mean)
@@ -111,12 +115,14 @@ static weft_val mean_pool(weft_graph *g)
 
 static weft_val gather(weft_graph *g)
 {
-    return weft_gather(g, input(g, "a", WEFT_F32, 2, (int64_t[]){7, 3}), input(g, "i", WEFT_I32, 1, (int64_t[]){5}), 0);
+    return weft_gather(g, input(g, "a", WEFT_F32, 2, (int64_t[]){7, 3}),
+                       input(g, "i", WEFT_I32, 1, (int64_t[]){5}), 0);
 }
 
 static weft_val scatter_add(weft_graph *g)
 {
-    return weft_scatter_add(g, input(g, "a", WEFT_F32, 2, (int64_t[]){7, 3}), input(g, "i", WEFT_I32, 1, (int64_t[]){300}),
+    return weft_scatter_add(g, input(g, "a", WEFT_F32, 2, (int64_t[]){7, 3}),
+                            input(g, "i", WEFT_I32, 1, (int64_t[]){300}),
                             input(g, "u", WEFT_F32, 2, (int64_t[]){300, 3}), 0);
 }
 
@@ -133,17 +139,28 @@ static weft_val row_staged(weft_graph *g)
 static weft_val random_cast(weft_graph *g)
 {
     int64_t dims[] = {33};
-    return weft_cast(g, weft_random_normal(g, weft_scalar(g, WEFT_I64, 5.0), weft_scalar(g, WEFT_I64, 2.0), dims, 1), WEFT_BF16);
+    return weft_cast(g,
+                     weft_random_normal(g, weft_scalar(g, WEFT_I64, 5.0),
+                                        weft_scalar(g, WEFT_I64, 2.0), dims, 1),
+                     WEFT_BF16);
 }
 
 static const struct {
     const char *name;
     build_fn build;
 } cases[] = {
-    {"matmul", matmul},           {"matmul, two blocks", matmul_long}, {"conv", conv},
-    {"conv_grad_input", conv_grad_input}, {"conv_grad_weight", conv_grad_weight}, {"max_pool", max_pool},
-    {"mean_pool", mean_pool},     {"gather", gather},                  {"scatter_add", scatter_add},
-    {"guard", guard},             {"row in two launches", row_staged}, {"random and cast", random_cast},
+    {"matmul", matmul},
+    {"matmul, two blocks", matmul_long},
+    {"conv", conv},
+    {"conv_grad_input", conv_grad_input},
+    {"conv_grad_weight", conv_grad_weight},
+    {"max_pool", max_pool},
+    {"mean_pool", mean_pool},
+    {"gather", gather},
+    {"scatter_add", scatter_add},
+    {"guard", guard},
+    {"row in two launches", row_staged},
+    {"random and cast", random_cast},
 };
 
 // The data of an input: small numbers, or indices below 7.
@@ -151,7 +168,8 @@ static void fill_input(weft_program *program, const char *name, const weft_type 
 {
     uint64_t state = 1;
     size_t n = 1;
-    for (int32_t i = 0; i < t->ndim; i++) n *= (size_t)t->dims[i];
+    for (int32_t i = 0; i < t->ndim; i++)
+        n *= (size_t)t->dims[i];
     uint32_t *data = malloc(n * 4);
     for (size_t j = 0; j < n; j++) {
         uint32_t u = kernel_case_random(&state);
@@ -161,7 +179,8 @@ static void fill_input(weft_program *program, const char *name, const weft_type 
     free(data);
 }
 
-static void run_on(weft_device *dev, weft_context *ctx, build_fn build, uint8_t *out, size_t *out_bytes)
+static void run_on(weft_device *dev, weft_context *ctx, build_fn build, uint8_t *out,
+                   size_t *out_bytes)
 {
     weft_error err = {0};
     weft_graph *g;
@@ -174,8 +193,10 @@ static void run_on(weft_device *dev, weft_context *ctx, build_fn build, uint8_t 
     weft_type t = weft_val_type(g, y);
     *out_bytes = (size_t)weft_val_count(g, y) * weft_dtype_size(t.dtype);
     assert_int_equal(weft_state_create(dev, &st, &err), WEFT_OK);
-    if (weft_compile(st, g, NULL, &program, &err) != WEFT_OK) fail_msg("%s", err.message);
-    for (size_t i = 0; i < n_inputs; i++) fill_input(program, inputs[i].name, &inputs[i].type);
+    if (weft_compile(st, g, NULL, &program, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < n_inputs; i++)
+        fill_input(program, inputs[i].name, &inputs[i].type);
     assert_int_equal(weft_program_run(program, &err), WEFT_OK);
     assert_int_equal(weft_program_read(program, "y", out, *out_bytes, &err), WEFT_OK);
     weft_program_destroy(program);
@@ -197,7 +218,8 @@ static void every_kernel(void **state)
         run_on(dev, ctx, cases[i].build, got, &n);
         run_on(ref, ctx, cases[i].build, want, &n_ref);
         assert_int_equal(n, n_ref);
-        if (memcmp(got, want, n) != 0) fail_msg("%s differs from ref", cases[i].name);
+        if (memcmp(got, want, n) != 0)
+            fail_msg("%s differs from ref", cases[i].name);
     }
     free(got);
     free(want);
@@ -206,5 +228,6 @@ static void every_kernel(void **state)
     weft_context_destroy(ctx);
 }
 
-const struct CMUnitTest wf_tests_opencl_small[] = {cmocka_unit_test(fused), cmocka_unit_test(every_kernel)};
+const struct CMUnitTest wf_tests_opencl_small[] = {cmocka_unit_test(fused),
+                                                   cmocka_unit_test(every_kernel)};
 const unsigned long wf_n_tests_opencl_small = WF_N_TESTS(wf_tests_opencl_small);

@@ -49,8 +49,8 @@ typedef struct wf_gpu_api {
 
 // Tile sizes of the product kernels: data, so that a tuner can set them.
 typedef struct wf_gpu_tile {
-    uint32_t m, n, k;               // of a work-group
-    uint32_t group_m, group_n;      // its work-items
+    uint32_t m, n, k;          // of a work-group
+    uint32_t group_m, group_n; // its work-items
 } wf_gpu_tile;
 
 #define WF_GPU_CACHE_ENTRIES 512 // modules kept: a large model has about a hundred
@@ -69,8 +69,8 @@ struct wf_gpu_device {
     uint32_t max_group_size;
     size_t local_bytes;
     wf_gpu_tile tile;
-    wf_text prefix;       // #defines in front of every source
-    char identity[768];   // of device, driver and build options, for the cache on disk
+    wf_text prefix;     // #defines in front of every source
+    char identity[768]; // of device, driver and build options, for the cache on disk
     wf_device_buffer *status;
     wf_gpu_cache_entry cache[WF_GPU_CACHE_ENTRIES];
     size_t n_cached;

@@ -25,21 +25,25 @@ static weft_status build(wf_gpu_device *dev, const uint8_t key[32], const char *
     if (wf_gpu_disk_read(a, key, &binary, &size)) {
         weft_status status = dev->api->module_load(dev, binary, size, out_module);
         wf_free(a, binary);
-        if (status == WEFT_OK) return WEFT_OK;
+        if (status == WEFT_OK)
+            return WEFT_OK;
     }
     wf_text whole;
     wf_text_init(&whole, a);
     wf_text_append(&whole, wf_text_str(&dev->prefix));
     wf_text_append(&whole, source);
     weft_status status = wf_text_status(&whole, err);
-    if (status == WEFT_OK) status = dev->api->module_build(dev, wf_text_str(&whole), out_module, err);
+    if (status == WEFT_OK)
+        status = dev->api->module_build(dev, wf_text_str(&whole), out_module, err);
     if (status == WEFT_ERR_COMPILE) {
         char path[512];
         wf_gpu_disk_save_source(a, key, wf_text_str(&whole), path);
-        if (path[0]) wf_error_prefix(err, "source saved as %s", path);
+        if (path[0])
+            wf_error_prefix(err, "source saved as %s", path);
     }
     wf_text_deinit(&whole);
-    if (status == WEFT_OK && dev->api->module_save(dev, *out_module, &binary, &size, NULL) == WEFT_OK) {
+    if (status == WEFT_OK &&
+        dev->api->module_save(dev, *out_module, &binary, &size, NULL) == WEFT_OK) {
         wf_gpu_disk_write(a, key, binary, size);
         wf_free(a, binary);
     }
@@ -49,13 +53,16 @@ static weft_status build(wf_gpu_device *dev, const uint8_t key[32], const char *
 // A free place: a new one, or that of the module which was unused longest. NULL when all are in use.
 static wf_gpu_cache_entry *free_entry(wf_gpu_device *dev)
 {
-    if (dev->n_cached < WF_GPU_CACHE_ENTRIES) return &dev->cache[dev->n_cached++];
+    if (dev->n_cached < WF_GPU_CACHE_ENTRIES)
+        return &dev->cache[dev->n_cached++];
     wf_gpu_cache_entry *oldest = NULL;
     for (size_t i = 0; i < dev->n_cached; i++) {
         wf_gpu_cache_entry *e = &dev->cache[i];
-        if (e->n_users == 0 && (!oldest || e->last_use < oldest->last_use)) oldest = e;
+        if (e->n_users == 0 && (!oldest || e->last_use < oldest->last_use))
+            oldest = e;
     }
-    if (oldest) dev->api->module_destroy(dev, oldest->module);
+    if (oldest)
+        dev->api->module_destroy(dev, oldest->module);
     return oldest;
 }
 
@@ -68,7 +75,8 @@ weft_status wf_gpu_module_get(wf_gpu_device *dev, const char *source, wf_gpu_mod
     dev->cache_clock++;
     for (size_t i = 0; i < dev->n_cached; i++) {
         wf_gpu_cache_entry *e = &dev->cache[i];
-        if (memcmp(e->key, key, sizeof key) != 0) continue;
+        if (memcmp(e->key, key, sizeof key) != 0)
+            continue;
         e->n_users++;
         e->last_use = dev->cache_clock;
         *out_module = e->module;
@@ -79,8 +87,8 @@ weft_status wf_gpu_module_get(wf_gpu_device *dev, const char *source, wf_gpu_mod
     wf_gpu_cache_entry *e = free_entry(dev);
     if (!e) {
         dev->api->module_destroy(dev, module);
-        WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "more than %d different kernels are in use at one time",
-                  WF_GPU_CACHE_ENTRIES);
+        WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED,
+                  "more than %d different kernels are in use at one time", WF_GPU_CACHE_ENTRIES);
     }
     memcpy(e->key, key, sizeof key);
     e->module = module;
@@ -93,7 +101,8 @@ weft_status wf_gpu_module_get(wf_gpu_device *dev, const char *source, wf_gpu_mod
 void wf_gpu_module_release(wf_gpu_device *dev, wf_gpu_module *module)
 {
     for (size_t i = 0; i < dev->n_cached; i++) {
-        if (dev->cache[i].module == module) dev->cache[i].n_users--;
+        if (dev->cache[i].module == module)
+            dev->cache[i].n_users--;
     }
 }
 
@@ -114,7 +123,8 @@ void wf_gpu_device_deinit(wf_gpu_device *dev)
         dev->api->module_destroy(dev, dev->cache[i].module);
     }
     dev->n_cached = 0;
-    if (dev->status) dev->base.driver->buffer_destroy(&dev->base, dev->status);
+    if (dev->status)
+        dev->base.driver->buffer_destroy(&dev->base, dev->status);
     wf_text_deinit(&dev->joined_kernel);
     wf_text_deinit(&dev->prefix);
 }

@@ -33,10 +33,12 @@ static bool write_file(const wf_allocator *a, const char *path, const void *data
     char dir[512];
     const char *base = wf_path_base(path);
     size_t len = (size_t)(base - path);
-    if (len == 0 || len >= sizeof dir) return false;
+    if (len == 0 || len >= sizeof dir)
+        return false;
     memcpy(dir, path, len - 1);
     dir[len - 1] = 0;
-    return wf_directory_create(dir, NULL) == WEFT_OK && wf_file_write(a, path, data, size_bytes, NULL) == WEFT_OK;
+    return wf_directory_create(dir, NULL) == WEFT_OK &&
+           wf_file_write(a, path, data, size_bytes, NULL) == WEFT_OK;
 }
 
 static void digest_of(const void *data, size_t size_bytes, uint8_t out[WF_SHA256_BYTES])
@@ -60,7 +62,8 @@ bool wf_gpu_disk_read(const wf_allocator *a, const uint8_t key[32], uint8_t **ou
         return false;
     }
     uint8_t digest[WF_SHA256_BYTES];
-    bool is_good = size >= HEADER_BYTES && memcmp(file, MAGIC, 8) == 0 && memcmp(file + 8, key, 32) == 0;
+    bool is_good =
+        size >= HEADER_BYTES && memcmp(file, MAGIC, 8) == 0 && memcmp(file + 8, key, 32) == 0;
     if (is_good) {
         digest_of(file + HEADER_BYTES, size - HEADER_BYTES, digest);
         is_good = memcmp(file + 40, digest, sizeof digest) == 0;
@@ -80,12 +83,15 @@ void wf_gpu_disk_write(const wf_allocator *a, const uint8_t key[32], const void 
 {
     char path[512];
     uint8_t *file;
-    if (!cache_path(key, ".bin", path, sizeof path)) return;
-    if (wf_alloc(a, HEADER_BYTES + size_bytes, 1, &file, NULL) != WEFT_OK) return;
+    if (!cache_path(key, ".bin", path, sizeof path))
+        return;
+    if (wf_alloc(a, HEADER_BYTES + size_bytes, 1, &file, NULL) != WEFT_OK)
+        return;
     memcpy(file, MAGIC, 8);
     memcpy(file + 8, key, 32);
     digest_of(data, size_bytes, file + 40);
-    if (size_bytes) memcpy(file + HEADER_BYTES, data, size_bytes);
+    if (size_bytes)
+        memcpy(file + HEADER_BYTES, data, size_bytes);
     write_file(a, path, file, HEADER_BYTES + size_bytes);
     wf_free(a, file);
 }
@@ -93,7 +99,8 @@ void wf_gpu_disk_write(const wf_allocator *a, const uint8_t key[32], const void 
 void wf_gpu_disk_save_source(const wf_allocator *a, const uint8_t key[32], const char *source,
                              char out_path[512])
 {
-    if (!cache_path(key, ".cl", out_path, 512) || !write_file(a, out_path, source, strlen(source))) {
+    if (!cache_path(key, ".cl", out_path, 512) ||
+        !write_file(a, out_path, source, strlen(source))) {
         out_path[0] = 0;
     }
 }

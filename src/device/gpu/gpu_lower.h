@@ -42,7 +42,8 @@ static inline wf_gpu_place wf_gpu_place_view(const wf_gpu_builder *b, const wf_v
 }
 
 // Adds a launch of a kernel in a source (joined text, without the prefix).
-weft_status wf_gpu_add_launch(wf_gpu_builder *b, const char *source, const wf_gpu_launch_spec *spec);
+weft_status wf_gpu_add_launch(wf_gpu_builder *b, const char *source,
+                              const wf_gpu_launch_spec *spec);
 
 // Sources made of #defines and embedded files: a text that is built, used and freed.
 weft_status wf_gpu_source_start(const wf_gpu_builder *b, wf_text *out_text);

@@ -42,5 +42,6 @@ weft_status wf_gpu_lower_contract(wf_gpu_builder *b)
 {
     wf_gpu_product p;
     describe(b->task, &p);
-    return wf_gpu_product_lower(b, &p, &b->task->inputs[0], &b->task->inputs[1], &b->task->outputs[0]);
+    return wf_gpu_product_lower(b, &p, &b->task->inputs[0], &b->task->inputs[1],
+                                &b->task->outputs[0]);
 }

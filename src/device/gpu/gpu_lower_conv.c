@@ -12,7 +12,8 @@ static image image_of(const wf_view *v)
 {
     image s = {v->strides[0], v->strides[1], {0, 0, 0}};
     int32_t rank = v->type.ndim - 2;
-    for (int32_t i = 0; i < rank; i++) s.cell[WF_CONV_AXES - rank + i] = v->strides[2 + i];
+    for (int32_t i = 0; i < rank; i++)
+        s.cell[WF_CONV_AXES - rank + i] = v->strides[2 + i];
     return s;
 }
 
@@ -50,7 +51,8 @@ static void describe_forward(const wf_conv_shape *s, image x, image w, image y, 
 }
 
 // dx[c,(n,h)] = sum over (r,k) of w[(r,k),c] dy[(r,k),(n,h)]
-static void describe_grad_input(const wf_conv_shape *s, image y, image w, image x, wf_gpu_product *p)
+static void describe_grad_input(const wf_conv_shape *s, image y, image w, image x,
+                                wf_gpu_product *p)
 {
     p->m = s->cg;
     p->n = s->n * wf_conv_volume(s->in);
@@ -90,7 +92,8 @@ static void describe_grad_input(const wf_conv_shape *s, image y, image w, image 
 }
 
 // dw[k,(c,r)] = sum over (n,p) of dy[k,(n,p)] x[(n,p),(c,r)]
-static void describe_grad_weight(const wf_conv_shape *s, image x, image y, image w, wf_gpu_product *p)
+static void describe_grad_weight(const wf_conv_shape *s, image x, image y, image w,
+                                 wf_gpu_product *p)
 {
     p->kind = 1;
     p->term_spatial = 1;
@@ -125,8 +128,8 @@ static void describe_grad_weight(const wf_conv_shape *s, image x, image y, image
 }
 
 // Which operands are a and b of the product is said by *out_a, *out_b.
-static weft_status describe(const wf_task *task, wf_gpu_product *p, const wf_view **out_a, const wf_view **out_b,
-                            weft_error *err)
+static weft_status describe(const wf_task *task, wf_gpu_product *p, const wf_view **out_a,
+                            const wf_view **out_b, weft_error *err)
 {
     const weft_type in[] = {task->inputs[0].type, task->inputs[1].type};
     const wf_node_info info = {task->node->op, 2, in, 1, &task->outputs[0].type, task->node->attrs};

@@ -4,10 +4,10 @@
 #include "device/gpu/gpu_lower.h"
 #include "device/gpu/gpu_source.h"
 
-#define GROUP     64
-#define RANK_RUN  256   // keys that one launch sorts by counting
-#define SMALL     256   // elements that one work-item guards
-#define SCANNERS  16384 // work-items of a guard's scan
+#define GROUP 64
+#define RANK_RUN 256   // keys that one launch sorts by counting
+#define SMALL 256      // elements that one work-item guards
+#define SCANNERS 16384 // work-items of a guard's scan
 
 // The kernel's wf_index, in its order.
 typedef struct index_values {
@@ -22,8 +22,10 @@ static void split_axis(const weft_type *t, int64_t axis, index_values *v)
     v->outer = v->inner = 1;
     v->size = t->dims[axis];
     for (int32_t i = 0; i < t->ndim; i++) {
-        if (i < axis) v->outer *= t->dims[i];
-        if (i > axis) v->inner *= t->dims[i];
+        if (i < axis)
+            v->outer *= t->dims[i];
+        if (i > axis)
+            v->inner *= t->dims[i];
     }
 }
 
@@ -31,7 +33,8 @@ static weft_status check_dense(const wf_gpu_builder *b)
 {
     for (size_t i = 0; i < b->task->n_inputs; i++) {
         if (!wf_view_is_dense(&b->task->inputs[i])) {
-            WEFT_FAIL(b->err, WEFT_ERR_INTERNAL, "%s: operand %zu is not dense", b->task->node->op->name, i);
+            WEFT_FAIL(b->err, WEFT_ERR_INTERNAL, "%s: operand %zu is not dense",
+                      b->task->node->op->name, i);
         }
     }
     return WEFT_OK;
@@ -45,7 +48,8 @@ static size_t scatter_bytes(int64_t n_idx, int64_t size)
 size_t wf_gpu_workspace_index(const wf_gpu_device *dev, const wf_task *task)
 {
     (void)dev;
-    if (task->n_inputs != 3) return 0;
+    if (task->n_inputs != 3)
+        return 0;
     index_values v;
     split_axis(&task->inputs[0].type, task->node->attrs[0].u.i, &v);
     return scatter_bytes(wf_type_count(&task->inputs[1].type), v.size);
@@ -76,12 +80,14 @@ typedef struct index_launcher {
     wf_text source;
 } index_launcher;
 
-static weft_status launcher_init(index_launcher *l, wf_gpu_builder *b, weft_dtype elem, bool by_size, weft_dtype index)
+static weft_status launcher_init(index_launcher *l, wf_gpu_builder *b, weft_dtype elem,
+                                 bool by_size, weft_dtype index)
 {
     l->b = b;
     WEFT_TRY(wf_gpu_source_start(b, &l->source));
-    wf_text_printf(&l->source, "#define WF_ELEM %s\n%s#define WF_INDEX %s\n", elem_type(elem, by_size),
-                   elem == WEFT_F32 && !by_size ? "#define WF_ELEM_IS_F32\n" : "", elem_type(index, false));
+    wf_text_printf(
+        &l->source, "#define WF_ELEM %s\n%s#define WF_INDEX %s\n", elem_type(elem, by_size),
+        elem == WEFT_F32 && !by_size ? "#define WF_ELEM_IS_F32\n" : "", elem_type(index, false));
     return wf_gpu_source_append(&l->source, "gpu_index.h", b->err);
 }
 
@@ -90,7 +96,8 @@ static weft_status launch(index_launcher *l, const char *kernel, uint32_t group,
 {
     wf_gpu_arg args[8] = {{NULL, NULL, 0}};
     size_t n = 0;
-    if (n_items == 0) return WEFT_OK;
+    if (n_items == 0)
+        return WEFT_OK;
     while (n < n_buffers) {
         args[n].buffer = buffers[n];
         n++;
@@ -100,7 +107,8 @@ static weft_status launch(index_launcher *l, const char *kernel, uint32_t group,
     args[n++].size_bytes = sizeof *v;
     int64_t n_groups = (n_items + group - 1) / group;
     if (n_groups > INT32_MAX) {
-        WEFT_FAIL(l->b->err, WEFT_ERR_UNSUPPORTED, "%s: more than 2^31 work-groups", l->b->task->node->op->name);
+        WEFT_FAIL(l->b->err, WEFT_ERR_UNSUPPORTED, "%s: more than 2^31 work-groups",
+                  l->b->task->node->op->name);
     }
     const wf_gpu_launch_spec spec = {kernel, {group, 1, 1}, {(uint32_t)n_groups, 1, 1}, n, args};
     return wf_gpu_add_launch(l->b, wf_text_str(&l->source), &spec);
@@ -173,8 +181,10 @@ weft_status wf_gpu_lower_index(wf_gpu_builder *b)
     v.task = b->task_idx;
     v.is_gated = t->is_gated;
     index_launcher l;
-    weft_status status = launcher_init(&l, b, t->inputs[0].type.dtype, !is_scatter, t->inputs[1].type.dtype);
-    if (status == WEFT_OK) status = is_scatter ? lower_scatter(&l, &v) : lower_gather(&l, &v);
+    weft_status status =
+        launcher_init(&l, b, t->inputs[0].type.dtype, !is_scatter, t->inputs[1].type.dtype);
+    if (status == WEFT_OK)
+        status = is_scatter ? lower_scatter(&l, &v) : lower_gather(&l, &v);
     wf_text_deinit(&l.source);
     return status;
 }
@@ -207,8 +217,10 @@ weft_status wf_gpu_lower_guard(wf_gpu_builder *b)
         v.keys_offset = work.offset;
         v.run = (n_items + GROUP - 1) / GROUP * GROUP;
         status = launch(&l, "wf_guard_start", 1, 1, &v, start, 1);
-        if (status == WEFT_OK) status = launch(&l, "wf_guard_scan", GROUP, n_items, &v, scan, 2);
-        if (status == WEFT_OK) status = launch(&l, "wf_guard_end", 1, 1, &v, end, 2);
+        if (status == WEFT_OK)
+            status = launch(&l, "wf_guard_scan", GROUP, n_items, &v, scan, 2);
+        if (status == WEFT_OK)
+            status = launch(&l, "wf_guard_end", 1, 1, &v, end, 2);
     }
     wf_text_deinit(&l.source);
     return status;

@@ -26,7 +26,8 @@ static void add_strides(values *list, const wf_view *v)
         int32_t rank = v->type.ndim - 2;
         s[0] = v->strides[0];
         s[1] = v->strides[1];
-        for (int32_t i = 0; i < rank; i++) s[5 - rank + i] = v->strides[2 + i];
+        for (int32_t i = 0; i < rank; i++)
+            s[5 - rank + i] = v->strides[2 + i];
     }
     add_all(list, s, 5);
 }
@@ -34,7 +35,8 @@ static void add_strides(values *list, const wf_view *v)
 static double reach(const wf_view *v, int64_t offset)
 {
     double last = (double)offset;
-    for (int32_t i = 0; v && i < v->type.ndim; i++) last += (double)v->strides[i] * (double)v->type.dims[i];
+    for (int32_t i = 0; v && i < v->type.ndim; i++)
+        last += (double)v->strides[i] * (double)v->type.dims[i];
     return last;
 }
 
@@ -63,10 +65,11 @@ static weft_status find_roles(const wf_gpu_builder *b, roles *out)
     return WEFT_OK;
 }
 
-static void fill_values(values *list, const wf_gpu_builder *b, const roles *r, const wf_window_shape *s,
-                        const wf_gpu_place places[3])
+static void fill_values(values *list, const wf_gpu_builder *b, const roles *r,
+                        const wf_window_shape *s, const wf_gpu_place places[3])
 {
-    const int64_t head[] = {r->x->type.dims[0], r->x->type.dims[1], b->task_idx, b->task->is_gated, s->count_include_pad};
+    const int64_t head[] = {r->x->type.dims[0], r->x->type.dims[1], b->task_idx, b->task->is_gated,
+                            s->count_include_pad};
     add_all(list, head, WF_COUNT_OF(head));
     add_all(list, s->in, 3);
     add_all(list, s->window, 3);
@@ -88,22 +91,27 @@ weft_status wf_gpu_lower_window(wf_gpu_builder *b)
     WEFT_TRY(find_roles(b, &r));
     const wf_task *t = b->task;
     weft_type in[2], out[2];
-    for (size_t i = 0; i < t->n_inputs; i++) in[i] = t->inputs[i].type;
-    for (size_t i = 0; i < t->n_outputs; i++) out[i] = t->outputs[i].type;
+    for (size_t i = 0; i < t->n_inputs; i++)
+        in[i] = t->inputs[i].type;
+    for (size_t i = 0; i < t->n_outputs; i++)
+        out[i] = t->outputs[i].type;
     const wf_node_info info = {t->node->op, t->n_inputs, in, t->n_outputs, out, t->node->attrs};
     wf_window_shape s;
     WEFT_TRY(wf_window_shape_get(&info, r.is_grad, &s, b->err));
     int64_t n_items = s.n_planes * wf_window_volume(r.is_grad ? s.in : s.out);
-    if (n_items == 0) return WEFT_OK;
+    if (n_items == 0)
+        return WEFT_OK;
     const wf_gpu_place places[] = {wf_gpu_place_view(b, r.x), wf_gpu_place_view(b, r.y),
-                                   r.where ? wf_gpu_place_view(b, r.where) : (wf_gpu_place){b->dev->status, 0}};
+                                   r.where ? wf_gpu_place_view(b, r.where)
+                                           : (wf_gpu_place){b->dev->status, 0}};
     values list = {.n = 0};
     fill_values(&list, b, &r, &s, places);
     double limit = (double)(INT32_MAX - (1 << 20));
     bool is_wide = reach(r.x, places[0].offset) > limit || reach(r.y, places[1].offset) > limit ||
                    reach(r.where, places[2].offset) > limit;
     int32_t narrow[MAX_VALUES];
-    for (size_t i = 0; i < list.n; i++) narrow[i] = (int32_t)list.v[i];
+    for (size_t i = 0; i < list.n; i++)
+        narrow[i] = (int32_t)list.v[i];
     const wf_gpu_arg args[] = {{places[0].buffer, NULL, 0},
                                {places[1].buffer, NULL, 0},
                                {places[2].buffer, NULL, 0},
@@ -119,9 +127,11 @@ weft_status wf_gpu_lower_window(wf_gpu_builder *b)
     };
     wf_text source;
     WEFT_TRY(wf_gpu_source_start(b, &source));
-    wf_text_printf(&source, "#define WF_WINDOW_KIND %d\n%s", r.kind, is_wide ? "#define WF_WINDOW_WIDE\n" : "");
+    wf_text_printf(&source, "#define WF_WINDOW_KIND %d\n%s", r.kind,
+                   is_wide ? "#define WF_WINDOW_WIDE\n" : "");
     weft_status status = wf_gpu_source_append(&source, "gpu_window.h", b->err);
-    if (status == WEFT_OK) status = wf_gpu_add_launch(b, wf_text_str(&source), &spec);
+    if (status == WEFT_OK)
+        status = wf_gpu_add_launch(b, wf_text_str(&source), &spec);
     wf_text_deinit(&source);
     return status;
 }

@@ -31,10 +31,13 @@ wf_gpu_place wf_gpu_place_of(const wf_gpu_builder *b, uint32_t plan_buffer, weft
     const wf_plan *plan = b->program->plan;
     const wf_program_memory *memory = b->program->memory;
     const wf_buffer *buffer = &plan->buffers[plan_buffer];
-    while (buffer->alias_of != WF_NO_INDEX) buffer = &plan->buffers[buffer->alias_of];
+    while (buffer->alias_of != WF_NO_INDEX)
+        buffer = &plan->buffers[buffer->alias_of];
     size_t bytes = b->dev->base.caps.elem_bytes[dtype];
-    wf_gpu_place place = {memory->arena, offset + (int64_t)(buffer->offset_bytes / (bytes ? bytes : 1))};
-    if (buffer->kind == WF_BUFFER_CONSTANT) place.buffer = memory->constants;
+    wf_gpu_place place = {memory->arena,
+                          offset + (int64_t)(buffer->offset_bytes / (bytes ? bytes : 1))};
+    if (buffer->kind == WF_BUFFER_CONSTANT)
+        place.buffer = memory->constants;
     if (buffer->kind == WF_BUFFER_VARIABLE) {
         place.buffer = memory->variables[buffer->variable];
         place.offset = offset;
@@ -52,10 +55,12 @@ weft_status wf_gpu_add_launch(wf_gpu_builder *b, const char *source, const wf_gp
 {
     wf_device_program *p = b->program;
     const wf_allocator *a = &b->dev->base.context->allocator;
-    WEFT_TRY(wf_array_reserve(a, &p->steps, &p->steps_capacity, p->n_steps + 1, sizeof *p->steps, b->err));
+    WEFT_TRY(wf_array_reserve(a, &p->steps, &p->steps_capacity, p->n_steps + 1, sizeof *p->steps,
+                              b->err));
     wf_gpu_step step = {NULL, NULL, b->task_idx};
     WEFT_TRY(wf_gpu_module_get(b->dev, source, &step.module, b->err));
-    weft_status status = b->dev->api->launch_create(b->dev, step.module, spec, &step.launch, b->err);
+    weft_status status =
+        b->dev->api->launch_create(b->dev, step.module, spec, &step.launch, b->err);
     if (status != WEFT_OK) {
         wf_gpu_module_release(b->dev, step.module);
         return status;
@@ -67,10 +72,11 @@ weft_status wf_gpu_add_launch(wf_gpu_builder *b, const char *source, const wf_gp
 static weft_status lower_task(wf_gpu_builder *b)
 {
     const lowering *l = &lowerings[b->task->kind];
-    if (b->task->kind == WF_TASK_NONE) return WEFT_OK;
+    if (b->task->kind == WF_TASK_NONE)
+        return WEFT_OK;
     if (!l->lower) {
-        WEFT_FAIL(b->err, WEFT_ERR_UNSUPPORTED, "%s has no kernel for %s", b->task->node ? b->task->node->op->name : "a task",
-                  b->dev->base.id);
+        WEFT_FAIL(b->err, WEFT_ERR_UNSUPPORTED, "%s has no kernel for %s",
+                  b->task->node ? b->task->node->op->name : "a task", b->dev->base.id);
     }
     return l->lower(b);
 }
@@ -90,7 +96,8 @@ weft_status wf_gpu_program_create(weft_device *dev, const wf_plan *plan,
     for (size_t i = 0; i < plan->n_tasks && status == WEFT_OK; i++) {
         wf_gpu_builder b = {p, p->dev, &plan->tasks[i], (uint32_t)i, err};
         status = lower_task(&b);
-        if (status != WEFT_OK) wf_error_prefix(err, "task %zu", i);
+        if (status != WEFT_OK)
+            wf_error_prefix(err, "task %zu", i);
         p->first_step[i + 1] = p->n_steps;
     }
     if (status != WEFT_OK) {
@@ -103,7 +110,8 @@ weft_status wf_gpu_program_create(weft_device *dev, const wf_plan *plan,
 
 void wf_gpu_program_destroy(weft_device *dev, wf_device_program *program)
 {
-    if (!program) return;
+    if (!program)
+        return;
     const wf_allocator *a = &dev->context->allocator;
     // Launches that still run hold their own arguments: drivers keep what is in the queue.
     for (size_t i = 0; i < program->n_steps; i++) {
@@ -119,8 +127,10 @@ weft_status wf_gpu_enqueue(weft_device *dev, wf_device_program *program, size_t 
                            weft_error *err)
 {
     wf_gpu_device *gpu = (wf_gpu_device *)dev;
-    if (first == 0) WEFT_TRY(gpu->api->fill_u32(gpu, gpu->status, WF_STATUS_GOOD, err));
-    if (n == 0) return WEFT_OK;
+    if (first == 0)
+        WEFT_TRY(gpu->api->fill_u32(gpu, gpu->status, WF_STATUS_GOOD, err));
+    if (n == 0)
+        return WEFT_OK;
     for (size_t i = program->first_step[first]; i < program->first_step[first + n]; i++) {
         WEFT_TRY(gpu->api->launch_enqueue(gpu, program->steps[i].launch, err));
     }
@@ -132,5 +142,6 @@ weft_status wf_gpu_status_read(weft_device *dev, wf_device_program *program, uin
 {
     (void)program;
     *out_word = WF_STATUS_GOOD;
-    return dev->driver->buffer_read(dev, ((wf_gpu_device *)dev)->status, 0, out_word, sizeof *out_word, err);
+    return dev->driver->buffer_read(dev, ((wf_gpu_device *)dev)->status, 0, out_word,
+                                    sizeof *out_word, err);
 }

@@ -31,7 +31,8 @@ const char *wf_gpu_source_name(size_t idx)
 static size_t find_source(const char *name, size_t len)
 {
     for (size_t i = 0; i < WF_COUNT_OF(sources); i++) {
-        if (strlen(sources[i].name) == len && memcmp(sources[i].name, name, len) == 0) return i;
+        if (strlen(sources[i].name) == len && memcmp(sources[i].name, name, len) == 0)
+            return i;
     }
     return WF_COUNT_OF(sources);
 }
@@ -46,9 +47,11 @@ static weft_status append(joiner *j, const char *name, size_t len)
 {
     size_t idx = find_source(name, len);
     if (idx >= WF_COUNT_OF(sources) || idx >= MAX_SOURCES) {
-        WEFT_FAIL(j->err, WEFT_ERR_INTERNAL, "kernel source '%.*s' is not embedded", (int)len, name);
+        WEFT_FAIL(j->err, WEFT_ERR_INTERNAL, "kernel source '%.*s' is not embedded", (int)len,
+                  name);
     }
-    if (j->is_done[idx]) return WEFT_OK;
+    if (j->is_done[idx])
+        return WEFT_OK;
     j->is_done[idx] = true;
     static const char directive[] = "#include \"";
     for (const char *line = sources[idx].text; *line;) {
@@ -60,7 +63,8 @@ static weft_status append(joiner *j, const char *name, size_t len)
             size_t path_len = quote ? (size_t)(quote - path) : 0;
             const char *base = path;
             for (size_t i = 0; i < path_len; i++) {
-                if (path[i] == '/') base = path + i + 1;
+                if (path[i] == '/')
+                    base = path + i + 1;
             }
             WEFT_TRY(append(j, base, (size_t)(path + path_len - base)));
         } else {

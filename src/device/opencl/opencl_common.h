@@ -29,15 +29,16 @@ typedef struct wf_opencl_found {
     cl_platform_id platform;
     cl_device_id device;
     char name[256];
-    char driver[256];   // platform, its version, the driver's version
+    char driver[256]; // platform, its version, the driver's version
     cl_device_type type;
     uint64_t memory_bytes, max_buffer_bytes;
     size_t local_bytes, max_group_size, max_argument_bytes;
     uint32_t compute_units;
     bool is_available, has_compiler, is_little_endian;
     bool has_f64;
-    bool can_divide_exactly;  // reports correctly rounded divide and square root: the option is legal
-    char reason[512];         // why it cannot be used at all; ""
+    bool
+        can_divide_exactly; // reports correctly rounded divide and square root: the option is legal
+    char reason[512];       // why it cannot be used at all; ""
 } wf_opencl_found;
 
 #define WF_OPENCL_MAX_DEVICES 32 // of all platforms together; more than any machine was seen with
@@ -86,7 +87,8 @@ void wf_opencl_set_prefix(wf_opencl_device *dev, bool soft_div, bool soft_sqrt);
 typedef struct wf_opencl_probe {
     weft_exactness exact;
     bool soft_div, soft_sqrt;
-    char reason[400]; // not exact: the property and the first operand that failed; emulated: what is
+    char
+        reason[400]; // not exact: the property and the first operand that failed; emulated: what is
 } wf_opencl_probe;
 
 // From the cache on disk, or measured now, on a device that init made.

@@ -17,10 +17,14 @@ void wf_opencl_set_prefix(wf_opencl_device *dev, bool soft_div, bool soft_sqrt)
 {
     wf_text *t = &dev->gpu.prefix;
     wf_text_clear(t);
-    if (soft_div) wf_text_append(t, "#define WF_SOFT_DIV\n");
-    if (soft_sqrt) wf_text_append(t, "#define WF_SOFT_SQRT\n");
-    if (dev->found.has_f64) wf_text_append(t, "#define WF_HAVE_F64\n");
-    if (dev->gpu.render.is_cpu) wf_text_append(t, "#define WF_CPU_LANES\n");
+    if (soft_div)
+        wf_text_append(t, "#define WF_SOFT_DIV\n");
+    if (soft_sqrt)
+        wf_text_append(t, "#define WF_SOFT_SQRT\n");
+    if (dev->found.has_f64)
+        wf_text_append(t, "#define WF_HAVE_F64\n");
+    if (dev->gpu.render.is_cpu)
+        wf_text_append(t, "#define WF_CPU_LANES\n");
 }
 
 static void set_limits(wf_opencl_device *dev)
@@ -40,13 +44,15 @@ static void set_limits(wf_opencl_device *dev)
     caps->n_threads = f->compute_units;
     caps->program_bytes = sizeof(uint32_t); // the status word
     caps->isa = gpu->base.name;
-    for (int d = 0; d < WEFT_N_DTYPES; d++) caps->elem_bytes[d] = weft_dtype_size((weft_dtype)d);
+    for (int d = 0; d < WEFT_N_DTYPES; d++)
+        caps->elem_bytes[d] = weft_dtype_size((weft_dtype)d);
 }
 
 weft_status wf_opencl_init(wf_opencl_device *dev, const wf_opencl_found *found, weft_error *err)
 {
     dev->cl = wf_opencl_load(err);
-    if (!dev->cl) return WEFT_ERR_DEVICE;
+    if (!dev->cl)
+        return WEFT_ERR_DEVICE;
     dev->found = *found;
     dev->gpu.api = &wf_opencl_api;
     wf_text_init(&dev->gpu.prefix, &dev->gpu.base.context->allocator);
@@ -54,12 +60,14 @@ weft_status wf_opencl_init(wf_opencl_device *dev, const wf_opencl_found *found, 
     set_limits(dev);
     // The option is passed only where the device reports it: some drivers refuse it, some ignore it.
     copy_text(dev->options, sizeof dev->options,
-              found->can_divide_exactly ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2");
-    snprintf(dev->gpu.identity, sizeof dev->gpu.identity, "opencl|%s|%s|%s|%d", found->name, found->driver,
-             dev->options, WEFT_ARITHMETIC_VERSION);
+              found->can_divide_exactly ? "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
+                                        : "-cl-std=CL1.2");
+    snprintf(dev->gpu.identity, sizeof dev->gpu.identity, "opencl|%s|%s|%s|%d", found->name,
+             found->driver, dev->options, WEFT_ARITHMETIC_VERSION);
     wf_opencl_set_prefix(dev, false, false);
     cl_int code;
-    const cl_context_properties props[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)found->platform, 0};
+    const cl_context_properties props[] = {CL_CONTEXT_PLATFORM,
+                                           (cl_context_properties)found->platform, 0};
     dev->context = dev->cl->clCreateContext(props, 1, &found->device, NULL, NULL, &code);
     WEFT_TRY(wf_opencl_check(code, "clCreateContext", err));
     dev->queue = dev->cl->clCreateCommandQueue(dev->context, found->device, 0, &code);
@@ -68,13 +76,17 @@ weft_status wf_opencl_init(wf_opencl_device *dev, const wf_opencl_found *found, 
 
 void wf_opencl_deinit(wf_opencl_device *dev)
 {
-    if (dev->queue) dev->cl->clFinish(dev->queue);
+    if (dev->queue)
+        dev->cl->clFinish(dev->queue);
     wf_gpu_device_deinit(&dev->gpu);
-    if (dev->queue) dev->cl->clReleaseCommandQueue(dev->queue);
-    if (dev->context) dev->cl->clReleaseContext(dev->context);
+    if (dev->queue)
+        dev->cl->clReleaseCommandQueue(dev->queue);
+    if (dev->context)
+        dev->cl->clReleaseContext(dev->context);
 }
 
-static void describe(weft_context *ctx, const wf_opencl_found *f, size_t idx, weft_device_info *info)
+static void describe(weft_context *ctx, const wf_opencl_found *f, size_t idx,
+                     weft_device_info *info)
 {
     memset(info, 0, sizeof *info);
     snprintf(info->id, sizeof info->id, "opencl:%zu", idx);
@@ -85,7 +97,8 @@ static void describe(weft_context *ctx, const wf_opencl_found *f, size_t idx, we
     info->memory_bytes = f->memory_bytes;
     info->compute_units = f->compute_units;
     copy_text(info->reason, sizeof info->reason, f->reason);
-    if (f->reason[0]) return;
+    if (f->reason[0])
+        return;
     wf_opencl_probe probe;
     weft_error err = {0};
     if (wf_opencl_probe_found(ctx, f, &probe, &err) != WEFT_OK) {
@@ -120,26 +133,31 @@ static void enumerate(weft_context *ctx, void (*found)(void *user, const weft_de
 }
 
 // The device that a selector names: an index, or the first usable one.
-static weft_status choose(const wf_opencl_found *list, size_t n, const char *selector, size_t *out_idx,
-                          weft_error *err)
+static weft_status choose(const wf_opencl_found *list, size_t n, const char *selector,
+                          size_t *out_idx, weft_error *err)
 {
     if (selector[0] == 0) {
         for (size_t i = 0; i < n; i++) {
             *out_idx = i;
-            if (list[i].reason[0] == 0) return WEFT_OK;
+            if (list[i].reason[0] == 0)
+                return WEFT_OK;
         }
-        WEFT_FAIL(err, WEFT_ERR_DEVICE, "opencl: none of %zu devices is usable; opencl:0 %s: %.300s", n, list[0].name,
+        WEFT_FAIL(err, WEFT_ERR_DEVICE,
+                  "opencl: none of %zu devices is usable; opencl:0 %s: %.300s", n, list[0].name,
                   list[0].reason);
     }
     uint64_t idx;
     if (!wf_text_parse_u64(selector, &idx)) {
-        WEFT_FAIL(err, WEFT_ERR_NAME, "opencl:%s: no such device, a number from 0 to %zu was expected", selector, n - 1);
+        WEFT_FAIL(err, WEFT_ERR_NAME,
+                  "opencl:%s: no such device, a number from 0 to %zu was expected", selector,
+                  n - 1);
     }
     if (idx >= n) {
         WEFT_FAIL(err, WEFT_ERR_DEVICE, "opencl:%s: no such device, there are %zu", selector, n);
     }
     *out_idx = (size_t)idx;
-    if (list[idx].reason[0]) WEFT_FAIL(err, WEFT_ERR_DEVICE, "opencl:%s: %s", selector, list[idx].reason);
+    if (list[idx].reason[0])
+        WEFT_FAIL(err, WEFT_ERR_DEVICE, "opencl:%s: %s", selector, list[idx].reason);
     return WEFT_OK;
 }
 
@@ -149,8 +167,8 @@ static weft_status open_found(wf_opencl_device *dev, const wf_opencl_found *foun
     wf_opencl_probe probe;
     WEFT_TRY(wf_opencl_probe_run(dev, &probe, err));
     if (dev->gpu.base.arithmetic == WEFT_EXACT && probe.exact == WEFT_EXACT_NO) {
-        WEFT_FAIL(err, WEFT_ERR_DEVICE, "%s (%s) is not exact: %s; ask for precision fast", dev->gpu.base.id, found->name,
-                  probe.reason);
+        WEFT_FAIL(err, WEFT_ERR_DEVICE, "%s (%s) is not exact: %s; ask for precision fast",
+                  dev->gpu.base.id, found->name, probe.reason);
     }
     bool is_exact = dev->gpu.base.arithmetic == WEFT_EXACT;
     wf_opencl_set_prefix(dev, is_exact && probe.soft_div, is_exact && probe.soft_sqrt);
@@ -158,8 +176,9 @@ static weft_status open_found(wf_opencl_device *dev, const wf_opencl_found *foun
     return wf_gpu_device_init(&dev->gpu, err);
 }
 
-static weft_status open_device(weft_context *ctx, const char *selector, const weft_device_options *options,
-                               weft_device **out_device, weft_error *err);
+static weft_status open_device(weft_context *ctx, const char *selector,
+                               const weft_device_options *options, weft_device **out_device,
+                               weft_error *err);
 
 static void close_device(weft_device *base)
 {
@@ -175,7 +194,8 @@ static weft_status wait_device(weft_device *base, weft_error *err)
     return wf_opencl_check(dev->cl->clFinish(dev->queue), "clFinish", err);
 }
 
-static weft_status enqueue(weft_device *base, wf_device_program *program, size_t first, size_t n, weft_error *err)
+static weft_status enqueue(weft_device *base, wf_device_program *program, size_t first, size_t n,
+                           weft_error *err)
 {
     wf_opencl_device *dev = wf_opencl_of(base);
     WEFT_TRY(wf_gpu_enqueue(base, program, first, n, err));
@@ -202,14 +222,16 @@ const wf_driver wf_driver_opencl = {
     .n_compiled = wf_gpu_n_compiled,
 };
 
-static weft_status open_device(weft_context *ctx, const char *selector, const weft_device_options *options,
-                               weft_device **out_device, weft_error *err)
+static weft_status open_device(weft_context *ctx, const char *selector,
+                               const weft_device_options *options, weft_device **out_device,
+                               weft_error *err)
 {
     *out_device = NULL;
     char value[128];
     const char *variable = wf_opencl_bad_environment(value);
     if (variable) {
-        WEFT_FAIL(err, WEFT_ERR_DEVICE, "opencl: %s='%s' adds compiler options that change results, unset it", variable,
+        WEFT_FAIL(err, WEFT_ERR_DEVICE,
+                  "opencl: %s='%s' adds compiler options that change results, unset it", variable,
                   value);
     }
     wf_opencl_found list[WF_OPENCL_MAX_DEVICES];
@@ -234,18 +256,21 @@ static weft_status open_device(weft_context *ctx, const char *selector, const we
 #else
 
 // Built without CL/cl.h: the device exists, and says why it cannot be used.
-#define REASON "this weft was built without OpenCL headers; install opencl-headers and build it again"
+#define REASON                                                                                     \
+    "this weft was built without OpenCL headers; install opencl-headers and build it again"
 
 static void enumerate(weft_context *ctx, void (*found)(void *user, const weft_device_info *info),
                       void *user)
 {
     (void)ctx;
-    weft_device_info info = {.id = "opencl", .name = "OpenCL", .kind = WEFT_DEVICE_GPU, .reason = REASON};
+    weft_device_info info = {
+        .id = "opencl", .name = "OpenCL", .kind = WEFT_DEVICE_GPU, .reason = REASON};
     found(user, &info);
 }
 
-static weft_status open_device(weft_context *ctx, const char *selector, const weft_device_options *options,
-                               weft_device **out_device, weft_error *err)
+static weft_status open_device(weft_context *ctx, const char *selector,
+                               const weft_device_options *options, weft_device **out_device,
+                               weft_error *err)
 {
     (void)ctx;
     (void)selector;

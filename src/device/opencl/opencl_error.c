@@ -3,7 +3,10 @@
 
 #if WEFT_HAVE_OPENCL
 
-#define NAME(code) {code, #code}
+#define NAME(code)                                                                                 \
+    {                                                                                              \
+        code, #code                                                                                \
+    }
 static const struct {
     cl_int code;
     const char *name;
@@ -56,14 +59,16 @@ static const struct {
 const char *wf_opencl_code_name(cl_int code)
 {
     for (size_t i = 0; i < WF_COUNT_OF(names); i++) {
-        if (names[i].code == code) return names[i].name;
+        if (names[i].code == code)
+            return names[i].name;
     }
     return "unknown code";
 }
 
 weft_status wf_opencl_check(cl_int code, const char *what, weft_error *err)
 {
-    if (code == CL_SUCCESS) return WEFT_OK;
+    if (code == CL_SUCCESS)
+        return WEFT_OK;
     weft_status status = WEFT_ERR_DRIVER;
     switch (code) {
     case CL_MEM_OBJECT_ALLOCATION_FAILURE:

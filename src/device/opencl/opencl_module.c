@@ -20,21 +20,26 @@ struct wf_gpu_launch {
 static void first_error(const char *log, char *out, size_t size)
 {
     const char *hit = strstr(log, "error");
-    if (!hit) hit = log;
-    while (hit > log && hit[-1] != '\n') hit--;
+    if (!hit)
+        hit = log;
+    while (hit > log && hit[-1] != '\n')
+        hit--;
     size_t n = strcspn(hit, "\n");
     snprintf(out, size, "%.*s", (int)(n < size ? n : size - 1), hit);
 }
 
-static weft_status build_failed(wf_opencl_device *dev, cl_program program, cl_int code, weft_error *err)
+static weft_status build_failed(wf_opencl_device *dev, cl_program program, cl_int code,
+                                weft_error *err)
 {
     const wf_allocator *a = &dev->gpu.base.context->allocator;
     size_t size = 0;
     char *log = NULL;
     char line[400] = "no log";
-    dev->cl->clGetProgramBuildInfo(program, dev->found.device, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    dev->cl->clGetProgramBuildInfo(program, dev->found.device, CL_PROGRAM_BUILD_LOG, 0, NULL,
+                                   &size);
     if (size > 1 && wf_alloc(a, size + 1, 1, &log, NULL) == WEFT_OK) {
-        dev->cl->clGetProgramBuildInfo(program, dev->found.device, CL_PROGRAM_BUILD_LOG, size, log, NULL);
+        dev->cl->clGetProgramBuildInfo(program, dev->found.device, CL_PROGRAM_BUILD_LOG, size, log,
+                                       NULL);
         wf_context_log(dev->gpu.base.context, WEFT_LOG_WARNING, "%s", log);
         first_error(log, line, sizeof line);
         wf_free(a, log);
@@ -43,14 +48,16 @@ static weft_status build_failed(wf_opencl_device *dev, cl_program program, cl_in
               wf_opencl_code_name(code), line);
 }
 
-static weft_status wrap_program(wf_opencl_device *dev, cl_program program, wf_gpu_module **out_module,
-                                weft_error *err)
+static weft_status wrap_program(wf_opencl_device *dev, cl_program program,
+                                wf_gpu_module **out_module, weft_error *err)
 {
     cl_int code = dev->cl->clBuildProgram(program, 1, &dev->found.device, dev->options, NULL, NULL);
     weft_status status = WEFT_OK;
-    if (code != CL_SUCCESS) status = build_failed(dev, program, code, err);
+    if (code != CL_SUCCESS)
+        status = build_failed(dev, program, code, err);
     if (status == WEFT_OK) {
-        status = wf_alloc(&dev->gpu.base.context->allocator, 1, sizeof **out_module, out_module, err);
+        status =
+            wf_alloc(&dev->gpu.base.context->allocator, 1, sizeof **out_module, out_module, err);
     }
     if (status != WEFT_OK) {
         dev->cl->clReleaseProgram(program);
@@ -77,12 +84,15 @@ static weft_status module_load(wf_gpu_device *gpu, const uint8_t *binary, size_t
     wf_opencl_device *dev = wf_opencl_of_gpu(gpu);
     *out_module = NULL;
     cl_int code, binary_status;
-    cl_program program = dev->cl->clCreateProgramWithBinary(dev->context, 1, &dev->found.device, &size_bytes,
-                                                            &binary, &binary_status, &code);
-    if (code != CL_SUCCESS) return WEFT_ERR_DRIVER;
+    cl_program program = dev->cl->clCreateProgramWithBinary(
+        dev->context, 1, &dev->found.device, &size_bytes, &binary, &binary_status, &code);
+    if (code != CL_SUCCESS)
+        return WEFT_ERR_DRIVER;
     if (binary_status != CL_SUCCESS ||
-        dev->cl->clBuildProgram(program, 1, &dev->found.device, dev->options, NULL, NULL) != CL_SUCCESS ||
-        wf_alloc(&gpu->base.context->allocator, 1, sizeof **out_module, out_module, NULL) != WEFT_OK) {
+        dev->cl->clBuildProgram(program, 1, &dev->found.device, dev->options, NULL, NULL) !=
+            CL_SUCCESS ||
+        wf_alloc(&gpu->base.context->allocator, 1, sizeof **out_module, out_module, NULL) !=
+            WEFT_OK) {
         dev->cl->clReleaseProgram(program);
         return WEFT_ERR_DRIVER;
     }
@@ -98,12 +108,15 @@ static weft_status module_save(wf_gpu_device *gpu, wf_gpu_module *module, uint8_
     *out_binary = NULL;
     *out_size_bytes = 0;
     size_t size = 0;
-    cl_int code = dev->cl->clGetProgramInfo(module->program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL);
+    cl_int code = dev->cl->clGetProgramInfo(module->program, CL_PROGRAM_BINARY_SIZES, sizeof size,
+                                            &size, NULL);
     WEFT_TRY(wf_opencl_check(code, "clGetProgramInfo", err));
-    if (size == 0) WEFT_FAIL(err, WEFT_ERR_DRIVER, "the driver gives no binary");
+    if (size == 0)
+        WEFT_FAIL(err, WEFT_ERR_DRIVER, "the driver gives no binary");
     uint8_t *binary;
     WEFT_TRY(wf_alloc(a, size, 1, &binary, err));
-    code = dev->cl->clGetProgramInfo(module->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL);
+    code = dev->cl->clGetProgramInfo(module->program, CL_PROGRAM_BINARIES, sizeof binary, &binary,
+                                     NULL);
     if (code != CL_SUCCESS) {
         wf_free(a, binary);
         return wf_opencl_check(code, "clGetProgramInfo", err);
@@ -115,7 +128,8 @@ static weft_status module_save(wf_gpu_device *gpu, wf_gpu_module *module, uint8_
 
 static void module_destroy(wf_gpu_device *gpu, wf_gpu_module *module)
 {
-    if (!module) return;
+    if (!module)
+        return;
     wf_opencl_of_gpu(gpu)->cl->clReleaseProgram(module->program);
     wf_free(&gpu->base.context->allocator, module);
 }
@@ -128,12 +142,13 @@ static weft_status set_args(wf_opencl_device *dev, cl_kernel kernel, const wf_gp
         const wf_gpu_arg *arg = &spec->args[i];
         bytes += arg->buffer ? sizeof(cl_mem) : arg->size_bytes;
         if (bytes > dev->found.max_argument_bytes) {
-            WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "%s: more than %zu bytes of kernel arguments", spec->kernel,
-                      dev->found.max_argument_bytes);
+            WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "%s: more than %zu bytes of kernel arguments",
+                      spec->kernel, dev->found.max_argument_bytes);
         }
-        cl_int code = arg->buffer
-                          ? dev->cl->clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), &arg->buffer->mem)
-                          : dev->cl->clSetKernelArg(kernel, (cl_uint)i, arg->size_bytes, arg->data);
+        cl_int code =
+            arg->buffer
+                ? dev->cl->clSetKernelArg(kernel, (cl_uint)i, sizeof(cl_mem), &arg->buffer->mem)
+                : dev->cl->clSetKernelArg(kernel, (cl_uint)i, arg->size_bytes, arg->data);
         WEFT_TRY(wf_opencl_check(code, "clSetKernelArg", err));
     }
     return WEFT_OK;
@@ -155,7 +170,8 @@ static weft_status launch_create(wf_gpu_device *gpu, wf_gpu_module *module,
     }
     wf_gpu_launch *launch = NULL;
     weft_status status = set_args(dev, kernel, spec, err);
-    if (status == WEFT_OK) status = wf_alloc(a, 1, sizeof *launch, &launch, err);
+    if (status == WEFT_OK)
+        status = wf_alloc(a, 1, sizeof *launch, &launch, err);
     if (status != WEFT_OK) {
         dev->cl->clReleaseKernel(kernel);
         return status;
@@ -171,7 +187,8 @@ static weft_status launch_create(wf_gpu_device *gpu, wf_gpu_module *module,
 
 static void launch_destroy(wf_gpu_device *gpu, wf_gpu_launch *launch)
 {
-    if (!launch) return;
+    if (!launch)
+        return;
     wf_opencl_of_gpu(gpu)->cl->clReleaseKernel(launch->kernel);
     wf_free(&gpu->base.context->allocator, launch);
 }
@@ -179,16 +196,18 @@ static void launch_destroy(wf_gpu_device *gpu, wf_gpu_launch *launch)
 static weft_status launch_enqueue(wf_gpu_device *gpu, wf_gpu_launch *launch, weft_error *err)
 {
     wf_opencl_device *dev = wf_opencl_of_gpu(gpu);
-    cl_int code = dev->cl->clEnqueueNDRangeKernel(dev->queue, launch->kernel, 3, NULL, launch->global,
-                                                  launch->local, 0, NULL, NULL);
+    cl_int code = dev->cl->clEnqueueNDRangeKernel(dev->queue, launch->kernel, 3, NULL,
+                                                  launch->global, launch->local, 0, NULL, NULL);
     return wf_opencl_check(code, "clEnqueueNDRangeKernel", err);
 }
 
-static weft_status fill_u32(wf_gpu_device *gpu, wf_device_buffer *buffer, uint32_t value, weft_error *err)
+static weft_status fill_u32(wf_gpu_device *gpu, wf_device_buffer *buffer, uint32_t value,
+                            weft_error *err)
 {
     wf_opencl_device *dev = wf_opencl_of_gpu(gpu);
     cl_int code = dev->cl->clEnqueueFillBuffer(dev->queue, buffer->mem, &value, sizeof value, 0,
-                                               buffer->size_bytes / sizeof value * sizeof value, 0, NULL, NULL);
+                                               buffer->size_bytes / sizeof value * sizeof value, 0,
+                                               NULL, NULL);
     return wf_opencl_check(code, "clEnqueueFillBuffer", err);
 }
 

@@ -12,10 +12,10 @@
 #if WEFT_HAVE_OPENCL
 #include "device/gpu/gpu_source.h"
 
-#define N_ITEMS   4096 // operands of one launch: small buffers, as a device may count them
-#define N_ROUNDS  18   // the first two hold the chosen operands
+#define N_ITEMS 4096 // operands of one launch: small buffers, as a device may count them
+#define N_ROUNDS 18  // the first two hold the chosen operands
 #define N_RESULTS 21
-#define CHAIN     4096 // WF_PROBE_CHAIN of the kernel
+#define CHAIN 4096 // WF_PROBE_CHAIN of the kernel
 
 typedef struct operands {
     uint32_t a[N_ITEMS], b[N_ITEMS], c[N_ITEMS];
@@ -63,7 +63,8 @@ static uint32_t host_result(const operands *x, size_t i, int which)
     case 8: return wf_as_u32(c - product);
     case 9: return wf_as_u32(product - c);
     case 10:
-        return (uint32_t)((a < b) | (a > b) << 1 | (a == b) << 2 | (a != b) << 3 | (a <= b) << 4 | (a >= b) << 5);
+        return (uint32_t)((a < b) | (a > b) << 1 | (a == b) << 2 | (a != b) << 3 | (a <= b) << 4 |
+                          (a >= b) << 5);
     case 11: return wf_as_u32(wf_max(a, b));
     case 12: return wf_as_u32(wf_min(a, b));
     case 13: return (uint32_t)wf_f32_to_i32(a);
@@ -103,16 +104,17 @@ static const struct {
     {"a chain of 4096 fma", true},
     {"a loop of 4096 products and sums, which is contracted", true},
 };
-#define RESULT_DIV  4
+#define RESULT_DIV 4
 #define RESULT_SQRT 5
 
 // ---- operands
 static const uint32_t specials[] = {
-    0x00000000u, 0x80000000u, 0x3f800000u, 0xbf800000u, 0x3f800800u, 0xbf801000u, 0x3f801000u, 0x00800000u,
-    0x807fffffu, 0x007fffffu, 0x00000001u, 0x80000001u, 0x00400000u, 0x7f7fffffu, 0xff7fffffu, 0x7f800000u,
-    0xff800000u, 0x7fc00000u, 0xffc00001u, 0x3f800001u, 0x3fffffffu, 0x3f7fffffu, 0x40400000u, 0x3eaaaaabu,
-    0x4b000001u, 0x4b800000u, 0x4effffffu, 0x4f000000u, 0xcf000000u, 0x0d800000u, 0x1f800000u, 0x20000000u,
-    0x5f7fffffu, 0x00ffffffu, 0x01000001u, 0x80800001u, 0x477fefffu, 0x477ff000u, 0x33000000u, 0x387fc000u,
+    0x00000000u, 0x80000000u, 0x3f800000u, 0xbf800000u, 0x3f800800u, 0xbf801000u, 0x3f801000u,
+    0x00800000u, 0x807fffffu, 0x007fffffu, 0x00000001u, 0x80000001u, 0x00400000u, 0x7f7fffffu,
+    0xff7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffc00001u, 0x3f800001u, 0x3fffffffu,
+    0x3f7fffffu, 0x40400000u, 0x3eaaaaabu, 0x4b000001u, 0x4b800000u, 0x4effffffu, 0x4f000000u,
+    0xcf000000u, 0x0d800000u, 0x1f800000u, 0x20000000u, 0x5f7fffffu, 0x00ffffffu, 0x01000001u,
+    0x80800001u, 0x477fefffu, 0x477ff000u, 0x33000000u, 0x387fc000u,
 };
 #define N_SPECIALS (sizeof specials / sizeof specials[0])
 
@@ -149,7 +151,8 @@ static void fill_operands(operands *x, int round, uint64_t *state)
             x->a[i] = 0x3f800800u + scale;
             x->b[i] = 0x3f800800u - scale;
             x->c[i] = i % 2 ? 0xbf801000u : 0x3f801000u;
-            if (i < 128) continue;
+            if (i < 128)
+                continue;
         }
         uint32_t kind = next_random(state);
         x->a[i] = random_of(state, kind);
@@ -186,8 +189,10 @@ static void compare(const operands *x, const uint32_t *got, difference *d)
         for (size_t i = 0; i < N_ITEMS && !d->failed[r]; i++) {
             uint32_t want = host_result(x, i, r);
             uint32_t have = got[(size_t)r * N_ITEMS + i];
-            bool both_nan = results[r].is_float && (want & 0x7fffffffu) > 0x7f800000u && (have & 0x7fffffffu) > 0x7f800000u;
-            if (want == have || both_nan) continue;
+            bool both_nan = results[r].is_float && (want & 0x7fffffffu) > 0x7f800000u &&
+                            (have & 0x7fffffffu) > 0x7f800000u;
+            if (want == have || both_nan)
+                continue;
             d->failed[r] = true;
             d->a[r] = x->a[i];
             d->b[r] = x->b[i];
@@ -198,8 +203,9 @@ static void compare(const operands *x, const uint32_t *got, difference *d)
     }
 }
 
-static weft_status run_rounds(wf_opencl_device *dev, wf_gpu_launch *launch, const probe_buffers *buf, operands *x,
-                              uint32_t *got, difference *d, weft_error *err)
+static weft_status run_rounds(wf_opencl_device *dev, wf_gpu_launch *launch,
+                              const probe_buffers *buf, operands *x, uint32_t *got, difference *d,
+                              weft_error *err)
 {
     weft_device *base = &dev->gpu.base;
     uint64_t state = 0;
@@ -209,13 +215,15 @@ static weft_status run_rounds(wf_opencl_device *dev, wf_gpu_launch *launch, cons
         WEFT_TRY(wf_opencl_buffer_write(base, buf->b, 0, x->b, sizeof x->b, err));
         WEFT_TRY(wf_opencl_buffer_write(base, buf->c, 0, x->c, sizeof x->c, err));
         WEFT_TRY(wf_opencl_api.launch_enqueue(&dev->gpu, launch, err));
-        WEFT_TRY(wf_opencl_buffer_read(base, buf->out, 0, got, N_RESULTS * N_ITEMS * sizeof *got, err));
+        WEFT_TRY(
+            wf_opencl_buffer_read(base, buf->out, 0, got, N_RESULTS * N_ITEMS * sizeof *got, err));
         compare(x, got, d);
     }
     return WEFT_OK;
 }
 
-static weft_status run_kernel(wf_opencl_device *dev, wf_gpu_module *module, difference *d, weft_error *err)
+static weft_status run_kernel(wf_opencl_device *dev, wf_gpu_module *module, difference *d,
+                              weft_error *err)
 {
     weft_device *base = &dev->gpu.base;
     const wf_allocator *a = &base->context->allocator;
@@ -231,8 +239,13 @@ static weft_status run_kernel(wf_opencl_device *dev, wf_gpu_module *module, diff
     WEFT_TRY_GOTO(wf_opencl_buffer_create(base, sizeof x->b, &buf.b, err));
     WEFT_TRY_GOTO(wf_opencl_buffer_create(base, sizeof x->c, &buf.c, err));
     WEFT_TRY_GOTO(wf_opencl_buffer_create(base, N_RESULTS * N_ITEMS * sizeof *got, &buf.out, err));
-    const wf_gpu_arg args[] = {{buf.a, NULL, 0}, {buf.b, NULL, 0}, {buf.c, NULL, 0}, {buf.out, NULL, 0}, {NULL, &n, sizeof n}};
-    const wf_gpu_launch_spec spec = {"wf_probe", {64, 1, 1}, {N_ITEMS / 64, 1, 1}, WF_COUNT_OF(args), args};
+    const wf_gpu_arg args[] = {{buf.a, NULL, 0},
+                               {buf.b, NULL, 0},
+                               {buf.c, NULL, 0},
+                               {buf.out, NULL, 0},
+                               {NULL, &n, sizeof n}};
+    const wf_gpu_launch_spec spec = {
+        "wf_probe", {64, 1, 1}, {N_ITEMS / 64, 1, 1}, WF_COUNT_OF(args), args};
     WEFT_TRY_GOTO(wf_opencl_api.launch_create(&dev->gpu, module, &spec, &launch, err));
     WEFT_TRY_GOTO(run_rounds(dev, launch, &buf, x, got, d, err));
 fail:
@@ -248,7 +261,8 @@ fail:
     return status;
 }
 
-static weft_status measure(wf_opencl_device *dev, bool soft_div, bool soft_sqrt, difference *d, weft_error *err)
+static weft_status measure(wf_opencl_device *dev, bool soft_div, bool soft_sqrt, difference *d,
+                           weft_error *err)
 {
     memset(d, 0, sizeof *d);
     wf_opencl_set_prefix(dev, soft_div, soft_sqrt);
@@ -257,29 +271,35 @@ static weft_status measure(wf_opencl_device *dev, bool soft_div, bool soft_sqrt,
     wf_text_append(&source, wf_text_str(&dev->gpu.prefix));
     wf_gpu_module *module = NULL;
     weft_status status = wf_gpu_source_append(&source, "gpu_probe.h", err);
-    if (status == WEFT_OK) status = wf_opencl_api.module_build(&dev->gpu, wf_text_str(&source), &module, err);
+    if (status == WEFT_OK)
+        status = wf_opencl_api.module_build(&dev->gpu, wf_text_str(&source), &module, err);
     wf_text_deinit(&source);
-    if (status == WEFT_OK) status = run_kernel(dev, module, d, err);
+    if (status == WEFT_OK)
+        status = run_kernel(dev, module, d, err);
     wf_opencl_api.module_destroy(&dev->gpu, module);
     return status;
 }
 
 static void explain(const difference *d, int which, char *out, size_t size)
 {
-    snprintf(out, size, "%s: a = 0x%08x, b = 0x%08x, c = 0x%08x gives 0x%08x, 0x%08x was expected", results[which].name,
-             d->a[which], d->b[which], d->c[which], d->got[which], d->want[which]);
+    snprintf(out, size, "%s: a = 0x%08x, b = 0x%08x, c = 0x%08x gives 0x%08x, 0x%08x was expected",
+             results[which].name, d->a[which], d->b[which], d->c[which], d->got[which],
+             d->want[which]);
 }
 
 static int first_failure(const difference *d, bool but_div_sqrt)
 {
     for (int r = 0; r < N_RESULTS; r++) {
-        if (but_div_sqrt && (r == RESULT_DIV || r == RESULT_SQRT)) continue;
-        if (d->failed[r]) return r;
+        if (but_div_sqrt && (r == RESULT_DIV || r == RESULT_SQRT))
+            continue;
+        if (d->failed[r])
+            return r;
     }
     return N_RESULTS;
 }
 
-static weft_status decide(wf_opencl_device *dev, difference *d, wf_opencl_probe *out, weft_error *err)
+static weft_status decide(wf_opencl_device *dev, difference *d, wf_opencl_probe *out,
+                          weft_error *err)
 {
     WEFT_TRY(measure(dev, false, false, d, err));
     int failure = first_failure(d, true);
@@ -306,12 +326,14 @@ static weft_status decide(wf_opencl_device *dev, difference *d, wf_opencl_probe 
 static void probe_key(const wf_opencl_found *f, uint8_t key[32])
 {
     // The source is part of the key: a changed probe, or header, asks again.
-    const char *texts[] = {"probe", f->name, f->driver, wf_gpu_source_find("gpu_probe.h"), wf_gpu_source_find("dialect.h")};
+    const char *texts[] = {"probe", f->name, f->driver, wf_gpu_source_find("gpu_probe.h"),
+                           wf_gpu_source_find("dialect.h")};
     const uint32_t version = WEFT_ARITHMETIC_VERSION;
     wf_sha256 sha;
     wf_sha256_init(&sha);
     for (size_t i = 0; i < WF_COUNT_OF(texts); i++) {
-        if (texts[i]) wf_sha256_update(&sha, texts[i], strlen(texts[i]) + 1);
+        if (texts[i])
+            wf_sha256_update(&sha, texts[i], strlen(texts[i]) + 1);
     }
     wf_sha256_update(&sha, &version, sizeof version);
     wf_sha256_update(&sha, &f->can_divide_exactly, sizeof f->can_divide_exactly);
@@ -322,9 +344,11 @@ static bool read_answer(weft_context *ctx, const uint8_t key[32], wf_opencl_prob
 {
     uint8_t *data;
     size_t size;
-    if (!wf_gpu_disk_read(&ctx->allocator, key, &data, &size)) return false;
+    if (!wf_gpu_disk_read(&ctx->allocator, key, &data, &size))
+        return false;
     bool is_good = size == sizeof *out;
-    if (is_good) memcpy(out, data, size);
+    if (is_good)
+        memcpy(out, data, size);
     wf_free(&ctx->allocator, data);
     return is_good && out->exact <= WEFT_EXACT_EMULATED;
 }
@@ -334,7 +358,8 @@ weft_status wf_opencl_probe_run(wf_opencl_device *dev, wf_opencl_probe *out_prob
     weft_context *ctx = dev->gpu.base.context;
     uint8_t key[32];
     probe_key(&dev->found, key);
-    if (read_answer(ctx, key, out_probe)) return WEFT_OK;
+    if (read_answer(ctx, key, out_probe))
+        return WEFT_OK;
     memset(out_probe, 0, sizeof *out_probe);
     difference *d;
     WEFT_TRY(wf_alloc(&ctx->allocator, 1, sizeof *d, &d, err));
@@ -353,12 +378,14 @@ weft_status wf_opencl_probe_found(weft_context *ctx, const wf_opencl_found *foun
 {
     uint8_t key[32];
     probe_key(found, key);
-    if (read_answer(ctx, key, out_probe)) return WEFT_OK;
+    if (read_answer(ctx, key, out_probe))
+        return WEFT_OK;
     wf_opencl_device *dev;
     WEFT_TRY(wf_alloc(&ctx->allocator, 1, sizeof *dev, &dev, err));
     dev->gpu.base.context = ctx;
     weft_status status = wf_opencl_init(dev, found, err);
-    if (status == WEFT_OK) status = wf_opencl_probe_run(dev, out_probe, err);
+    if (status == WEFT_OK)
+        status = wf_opencl_probe_run(dev, out_probe, err);
     wf_opencl_deinit(dev);
     wf_free(&ctx->allocator, dev);
     return status;
@@ -367,13 +394,22 @@ weft_status wf_opencl_probe_found(weft_context *ctx, const wf_opencl_found *foun
 const char *wf_opencl_bad_environment(char out_value[128])
 {
     static const char *const variables[] = {"POCL_EXTRA_BUILD_FLAGS", "AMD_OCL_BUILD_OPTIONS",
-                                            "AMD_OCL_BUILD_OPTIONS_APPEND", "OCLGRIND_BUILD_OPTIONS"};
-    static const char *const options[] = {"fast",         "unsafe",        "mad-enable", "denorms-are-zero", "no-signed-zeros",
-                                          "finite-math",  "single-precision-constant", "fp-contract", "flush-denormals"};
+                                            "AMD_OCL_BUILD_OPTIONS_APPEND",
+                                            "OCLGRIND_BUILD_OPTIONS"};
+    static const char *const options[] = {"fast",
+                                          "unsafe",
+                                          "mad-enable",
+                                          "denorms-are-zero",
+                                          "no-signed-zeros",
+                                          "finite-math",
+                                          "single-precision-constant",
+                                          "fp-contract",
+                                          "flush-denormals"};
     for (size_t v = 0; v < WF_COUNT_OF(variables); v++) {
         const char *value = getenv(variables[v]);
         for (size_t o = 0; value && o < WF_COUNT_OF(options); o++) {
-            if (!strstr(value, options[o])) continue;
+            if (!strstr(value, options[o]))
+                continue;
             snprintf(out_value, 128, "%s", value);
             return variables[v];
         }

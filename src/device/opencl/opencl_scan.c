@@ -7,7 +7,8 @@
 
 #if WEFT_HAVE_OPENCL
 
-#define INSTALL "install an OpenCL driver (Debian: pocl-opencl-icd for the processor, or the GPU vendor's ICD)"
+#define INSTALL                                                                                    \
+    "install an OpenCL driver (Debian: pocl-opencl-icd for the processor, or the GPU vendor's ICD)"
 
 static wf_once load_once = WF_ONCE_INIT;
 static wf_opencl_symbols symbols;
@@ -22,13 +23,15 @@ static void load_symbols(void)
     if (load_status != WEFT_OK) {
         char text[512];
         snprintf(text, sizeof text, "%.500s", load_error.message);
-        load_status = wf_error_set(&load_error, WEFT_ERR_DEVICE, "no OpenCL driver found: %s; %s", text, INSTALL);
+        load_status = wf_error_set(&load_error, WEFT_ERR_DEVICE, "no OpenCL driver found: %s; %s",
+                                   text, INSTALL);
         return;
     }
 #define WF_CL(result, symbol, args)                                                                \
-    if (!wf_dylib_symbol(&lib, #symbol, &symbols.symbol)) {                                            \
-        load_status = wf_error_set(&load_error, WEFT_ERR_DEVICE,                                   \
-                                   "%s has no %s, OpenCL 1.2 or later was expected", lib.name, #symbol); \
+    if (!wf_dylib_symbol(&lib, #symbol, &symbols.symbol)) {                                        \
+        load_status =                                                                              \
+            wf_error_set(&load_error, WEFT_ERR_DEVICE,                                             \
+                         "%s has no %s, OpenCL 1.2 or later was expected", lib.name, #symbol);     \
     }
 #include "opencl_symbols.inc"
 #undef WF_CL
@@ -37,12 +40,15 @@ static void load_symbols(void)
 const wf_opencl_symbols *wf_opencl_load(weft_error *err)
 {
     wf_once_run(&load_once, load_symbols);
-    if (load_status == WEFT_OK) return &symbols;
-    if (err) *err = load_error;
+    if (load_status == WEFT_OK)
+        return &symbols;
+    if (err)
+        *err = load_error;
     return NULL;
 }
 
-static void text_of(const wf_opencl_symbols *cl, cl_device_id dev, cl_device_info what, char *out, size_t size)
+static void text_of(const wf_opencl_symbols *cl, cl_device_id dev, cl_device_info what, char *out,
+                    size_t size)
 {
     out[0] = 0;
     char buf[1024] = {0};
@@ -50,16 +56,19 @@ static void text_of(const wf_opencl_symbols *cl, cl_device_id dev, cl_device_inf
         // Some drivers pad names with blanks on either side.
         const char *start = buf + strspn(buf, " ");
         snprintf(out, size, "%s", start);
-        for (size_t n = strlen(out); n > 0 && out[n - 1] == ' ';) out[--n] = 0;
+        for (size_t n = strlen(out); n > 0 && out[n - 1] == ' ';)
+            out[--n] = 0;
     }
 }
 
-static uint64_t number_of(const wf_opencl_symbols *cl, cl_device_id dev, cl_device_info what, size_t size)
+static uint64_t number_of(const wf_opencl_symbols *cl, cl_device_id dev, cl_device_info what,
+                          size_t size)
 {
     uint64_t value64 = 0;
     cl_uint value32 = 0;
     void *out = size == sizeof value64 ? (void *)&value64 : (void *)&value32;
-    if (cl->clGetDeviceInfo(dev, what, size, out, NULL) != CL_SUCCESS) return 0;
+    if (cl->clGetDeviceInfo(dev, what, size, out, NULL) != CL_SUCCESS)
+        return 0;
     return size == sizeof value64 ? value64 : value32;
 }
 
@@ -76,7 +85,8 @@ static void find_reason(wf_opencl_found *f, const char *version)
     } else if (sscanf(version, "OpenCL %d.%d", &major, &minor) != 2 || major * 10 + minor < 12) {
         snprintf(f->reason, sizeof f->reason, "%.100s, OpenCL 1.2 or later was expected", version);
     } else if (f->max_group_size < 64) {
-        snprintf(f->reason, sizeof f->reason, "work-groups of at most %zu, 64 were expected", f->max_group_size);
+        snprintf(f->reason, sizeof f->reason, "work-groups of at most %zu, 64 were expected",
+                 f->max_group_size);
     } else if (f->type == CL_DEVICE_TYPE_CUSTOM) {
         snprintf(f->reason, sizeof f->reason, "a device of fixed functions");
     }
@@ -94,15 +104,20 @@ static void describe(const wf_opencl_symbols *cl, wf_opencl_found *f)
     f->memory_bytes = number_of(cl, f->device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
     f->max_buffer_bytes = number_of(cl, f->device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
     f->local_bytes = (size_t)number_of(cl, f->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong));
-    f->max_group_size = (size_t)number_of(cl, f->device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
-    f->max_argument_bytes = (size_t)number_of(cl, f->device, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof(size_t));
-    f->compute_units = (uint32_t)number_of(cl, f->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
+    f->max_group_size =
+        (size_t)number_of(cl, f->device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
+    f->max_argument_bytes =
+        (size_t)number_of(cl, f->device, CL_DEVICE_MAX_PARAMETER_SIZE, sizeof(size_t));
+    f->compute_units =
+        (uint32_t)number_of(cl, f->device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint));
     f->is_available = number_of(cl, f->device, CL_DEVICE_AVAILABLE, sizeof(cl_bool)) != 0;
     f->has_compiler = number_of(cl, f->device, CL_DEVICE_COMPILER_AVAILABLE, sizeof(cl_bool)) != 0;
     f->is_little_endian = number_of(cl, f->device, CL_DEVICE_ENDIAN_LITTLE, sizeof(cl_bool)) != 0;
-    uint64_t single = number_of(cl, f->device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config));
+    uint64_t single =
+        number_of(cl, f->device, CL_DEVICE_SINGLE_FP_CONFIG, sizeof(cl_device_fp_config));
     f->can_divide_exactly = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
-    f->has_f64 = number_of(cl, f->device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config)) != 0;
+    f->has_f64 =
+        number_of(cl, f->device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof(cl_device_fp_config)) != 0;
     find_reason(f, version);
 }
 
@@ -111,19 +126,24 @@ weft_status wf_opencl_scan(wf_opencl_found out_found[WF_OPENCL_MAX_DEVICES], siz
 {
     *out_n = 0;
     const wf_opencl_symbols *cl = wf_opencl_load(err);
-    if (!cl) return WEFT_ERR_DEVICE;
+    if (!cl)
+        return WEFT_ERR_DEVICE;
     cl_platform_id platforms[WF_OPENCL_MAX_DEVICES];
     cl_uint n_platforms = 0;
     cl_int code = cl->clGetPlatformIDs(WF_OPENCL_MAX_DEVICES, platforms, &n_platforms);
     if (code != CL_SUCCESS || n_platforms == 0) {
-        WEFT_FAIL(err, WEFT_ERR_DEVICE, "no OpenCL driver found: libOpenCL lists no platform (%s); %s",
+        WEFT_FAIL(err, WEFT_ERR_DEVICE,
+                  "no OpenCL driver found: libOpenCL lists no platform (%s); %s",
                   code == CL_SUCCESS ? "none" : wf_opencl_code_name(code), INSTALL);
     }
-    if (n_platforms > WF_OPENCL_MAX_DEVICES) n_platforms = WF_OPENCL_MAX_DEVICES;
+    if (n_platforms > WF_OPENCL_MAX_DEVICES)
+        n_platforms = WF_OPENCL_MAX_DEVICES;
     for (cl_uint p = 0; p < n_platforms; p++) {
         cl_device_id devices[WF_OPENCL_MAX_DEVICES];
         cl_uint n = 0;
-        if (cl->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, WF_OPENCL_MAX_DEVICES, devices, &n) != CL_SUCCESS) continue;
+        if (cl->clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, WF_OPENCL_MAX_DEVICES, devices,
+                               &n) != CL_SUCCESS)
+            continue;
         for (cl_uint d = 0; d < n && *out_n < WF_OPENCL_MAX_DEVICES; d++) {
             wf_opencl_found *f = &out_found[(*out_n)++];
             memset(f, 0, sizeof *f);
@@ -133,7 +153,8 @@ weft_status wf_opencl_scan(wf_opencl_found out_found[WF_OPENCL_MAX_DEVICES], siz
         }
     }
     if (*out_n == 0) {
-        WEFT_FAIL(err, WEFT_ERR_DEVICE, "no OpenCL device found: %u platform(s) list none; %s", n_platforms, INSTALL);
+        WEFT_FAIL(err, WEFT_ERR_DEVICE, "no OpenCL device found: %u platform(s) list none; %s",
+                  n_platforms, INSTALL);
     }
     return WEFT_OK;
 }

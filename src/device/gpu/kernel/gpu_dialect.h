@@ -21,9 +21,15 @@ typedef double wf_f64;
 // Bits to float, where half types are held as bits.
 #ifdef WF_HAVE_F64
 #if defined(WF_DIALECT_OPENCL)
-WF_FN wf_f64 wf_as_f64(wf_u64 x) { return as_double(x); }
+WF_FN wf_f64 wf_as_f64(wf_u64 x)
+{
+    return as_double(x);
+}
 #elif defined(WF_DIALECT_CUDA)
-WF_FN wf_f64 wf_as_f64(wf_u64 x) { return __longlong_as_double((wf_i64)x); }
+WF_FN wf_f64 wf_as_f64(wf_u64 x)
+{
+    return __longlong_as_double((wf_i64)x);
+}
 #endif
 #endif
 

@@ -20,7 +20,8 @@ typedef struct {
 } wf_index;
 
 #define WF_INDEX_HEAD()                                                                            \
-    if (p.is_gated && *status != WF_STATUS_GOOD) return;                                           \
+    if (p.is_gated && *status != WF_STATUS_GOOD)                                                   \
+        return;                                                                                    \
     const wf_i64 item = (wf_i64)WF_GROUP_ID(0) * 64 + WF_LOCAL_ID(0)
 
 // A negative index counts from the end; -1 when it is out of range.
@@ -31,42 +32,52 @@ WF_FN wf_i64 wf_index_place(wf_i64 index, wf_i64 size)
 }
 
 // y[o,j,:] = x[o,idx[j],:]
-WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_gather(WF_GLOBAL const WF_ELEM *x, WF_GLOBAL const WF_INDEX *idx,
-                                                  WF_GLOBAL WF_ELEM *y, WF_GLOBAL wf_u32 *status, const wf_index p)
+WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_gather(WF_GLOBAL const WF_ELEM *x,
+                                                  WF_GLOBAL const WF_INDEX *idx,
+                                                  WF_GLOBAL WF_ELEM *y, WF_GLOBAL wf_u32 *status,
+                                                  const wf_index p)
 {
     WF_INDEX_HEAD();
-    if (item >= p.outer * p.n_idx * p.inner) return;
+    if (item >= p.outer * p.n_idx * p.inner)
+        return;
     const wf_i64 k = item % p.inner;
     const wf_i64 j = item / p.inner % p.n_idx;
     const wf_i64 o = item / p.inner / p.n_idx;
     const wf_i64 at = wf_index_place((wf_i64)idx[p.idx_offset + j], p.size);
-    if (at < 0) WF_ATOMIC_MIN_U32(status, p.task);
+    if (at < 0)
+        WF_ATOMIC_MIN_U32(status, p.task);
     y[p.y_offset + item] = at < 0 ? (WF_ELEM)0 : x[p.x_offset + (o * p.size + at) * p.inner + k];
 }
 
 #define WF_KEYS(offset) ((WF_GLOBAL wf_u64 *)(work + (offset)))
 
 // The pair of each position; one out of range sorts behind all places.
-WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_keys(WF_GLOBAL const WF_INDEX *idx, WF_GLOBAL wf_u8 *work,
+WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_keys(WF_GLOBAL const WF_INDEX *idx,
+                                                        WF_GLOBAL wf_u8 *work,
                                                         WF_GLOBAL wf_u32 *status, const wf_index p)
 {
     WF_INDEX_HEAD();
-    if (item >= p.n_idx) return;
+    if (item >= p.n_idx)
+        return;
     const wf_i64 at = wf_index_place((wf_i64)idx[p.idx_offset + item], p.size);
-    if (at < 0) WF_ATOMIC_MIN_U32(status, p.task);
+    if (at < 0)
+        WF_ATOMIC_MIN_U32(status, p.task);
     WF_KEYS(p.keys_offset)[item] = (wf_u64)(at < 0 ? p.size : at) << 32 | (wf_u64)item;
 }
 
 // Sorts runs of 256: an element's place is the number of smaller ones (no two are equal).
-WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_rank(WF_GLOBAL wf_u8 *work, WF_GLOBAL wf_u32 *status, const wf_index p)
+WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_rank(WF_GLOBAL wf_u8 *work,
+                                                        WF_GLOBAL wf_u32 *status, const wf_index p)
 {
     WF_INDEX_HEAD();
-    if (item >= p.n_idx) return;
+    if (item >= p.n_idx)
+        return;
     const wf_i64 begin = item / p.run * p.run;
     const wf_i64 end = begin + p.run < p.n_idx ? begin + p.run : p.n_idx;
     const wf_u64 own = WF_KEYS(p.keys_offset)[item];
     wf_i64 rank = 0;
-    for (wf_i64 i = begin; i < end; i++) rank += WF_KEYS(p.keys_offset)[i] < own;
+    for (wf_i64 i = begin; i < end; i++)
+        rank += WF_KEYS(p.keys_offset)[i] < own;
     WF_KEYS(p.sorted_offset)[begin + rank] = own;
 }
 
@@ -84,10 +95,12 @@ WF_FN wf_i64 wf_lower_bound(WF_GLOBAL const wf_u64 *keys, wf_i64 begin, wf_i64 e
 }
 
 // Merges pairs of sorted runs: an element's place is its own in its run and that in the other one.
-WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_merge(WF_GLOBAL wf_u8 *work, WF_GLOBAL wf_u32 *status, const wf_index p)
+WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_merge(WF_GLOBAL wf_u8 *work,
+                                                         WF_GLOBAL wf_u32 *status, const wf_index p)
 {
     WF_INDEX_HEAD();
-    if (item >= p.n_idx) return;
+    if (item >= p.n_idx)
+        return;
     const wf_i64 own_begin = item / p.run * p.run;
     const wf_i64 pair_begin = item / (2 * p.run) * (2 * p.run);
     const wf_i64 other = own_begin == pair_begin ? own_begin + p.run : pair_begin;
@@ -99,21 +112,26 @@ WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_merge(WF_GLOBAL wf_u8 *work, 
 }
 
 // starts[i]: where the run of place i begins; starts[size] ends the last one.
-WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_starts(WF_GLOBAL wf_u8 *work, WF_GLOBAL wf_u32 *status, const wf_index p)
+WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_starts(WF_GLOBAL wf_u8 *work,
+                                                          WF_GLOBAL wf_u32 *status,
+                                                          const wf_index p)
 {
     WF_INDEX_HEAD();
-    if (item > p.size) return;
+    if (item > p.size)
+        return;
     ((WF_GLOBAL wf_u32 *)(work + p.starts_offset))[item] =
         (wf_u32)wf_lower_bound(WF_KEYS(p.keys_offset), 0, p.n_idx, (wf_u64)item << 32);
 }
 
 // One result: base + the sum of its run.
-WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_add(WF_GLOBAL const WF_ELEM *x, WF_GLOBAL const WF_ELEM *updates,
+WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_add(WF_GLOBAL const WF_ELEM *x,
+                                                       WF_GLOBAL const WF_ELEM *updates,
                                                        WF_GLOBAL WF_ELEM *y, WF_GLOBAL wf_u8 *work,
                                                        WF_GLOBAL wf_u32 *status, const wf_index p)
 {
     WF_INDEX_HEAD();
-    if (item >= p.outer * p.size * p.inner) return;
+    if (item >= p.outer * p.size * p.inner)
+        return;
     const wf_i64 k = item % p.inner;
     const wf_i64 at = item / p.inner % p.size;
     const wf_i64 o = item / p.inner / p.size;
@@ -129,19 +147,24 @@ WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_add(WF_GLOBAL const WF_ELEM *
         const wf_i64 j = (wf_i64)(keys[i] & 0xffffffffu);
         const wf_i64 count = i - begin + 1;
         s0 = s0 + updates[p.updates_offset + (o * p.n_idx + j) * p.inner + k];
-        if (count % 64 != 0) continue;
+        if (count % 64 != 0)
+            continue;
         s1 = s1 + s0;
         s0 = 0.0f;
-        if (count / 64 % 64 != 0) continue;
+        if (count / 64 % 64 != 0)
+            continue;
         s2 = s2 + s1;
         s1 = 0.0f;
-        if (count / 4096 % 64 != 0) continue;
+        if (count / 4096 % 64 != 0)
+            continue;
         s3 = s3 + s2;
         s2 = 0.0f;
-        if (count / 262144 % 64 != 0) continue;
+        if (count / 262144 % 64 != 0)
+            continue;
         s4 = s4 + s3;
         s3 = 0.0f;
-        if (count / 16777216 % 64 != 0) continue;
+        if (count / 16777216 % 64 != 0)
+            continue;
         s5 = s5 + s4;
         s4 = 0.0f;
     }
@@ -169,28 +192,35 @@ WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_scatter_add(WF_GLOBAL const WF_ELEM *
 #endif
 
 // A few elements: one work-item.
-WF_KERNEL WF_KERNEL_SIZE(1, 1, 1) void wf_guard_small(WF_GLOBAL const WF_ELEM *x, WF_GLOBAL wf_u8 *y,
-                                                      WF_GLOBAL wf_u32 *status, const wf_index p)
+WF_KERNEL WF_KERNEL_SIZE(1, 1, 1) void wf_guard_small(WF_GLOBAL const WF_ELEM *x,
+                                                      WF_GLOBAL wf_u8 *y, WF_GLOBAL wf_u32 *status,
+                                                      const wf_index p)
 {
-    if (p.is_gated && *status != WF_STATUS_GOOD) return;
+    if (p.is_gated && *status != WF_STATUS_GOOD)
+        return;
     wf_i32 good = 1;
-    for (wf_i64 i = 0; i < p.n_idx; i++) good &= WF_GUARD_GOOD(x[p.x_offset + i]);
-    if (!good) WF_ATOMIC_MIN_U32(status, p.task);
+    for (wf_i64 i = 0; i < p.n_idx; i++)
+        good &= WF_GUARD_GOOD(x[p.x_offset + i]);
+    if (!good)
+        WF_ATOMIC_MIN_U32(status, p.task);
     y[p.y_offset] = (wf_u8)good;
 }
 
 // Many: a word in the workspace that bad elements lower.
-WF_KERNEL WF_KERNEL_SIZE(1, 1, 1) void wf_guard_start(WF_GLOBAL wf_u8 *work, WF_GLOBAL wf_u32 *status, const wf_index p)
+WF_KERNEL WF_KERNEL_SIZE(1, 1, 1) void wf_guard_start(WF_GLOBAL wf_u8 *work,
+                                                      WF_GLOBAL wf_u32 *status, const wf_index p)
 {
     *(WF_GLOBAL wf_u32 *)(work + p.keys_offset) = WF_STATUS_GOOD;
 }
 
-WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_guard_scan(WF_GLOBAL const WF_ELEM *x, WF_GLOBAL wf_u8 *work,
+WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_guard_scan(WF_GLOBAL const WF_ELEM *x,
+                                                      WF_GLOBAL wf_u8 *work,
                                                       WF_GLOBAL wf_u32 *status, const wf_index p)
 {
     WF_INDEX_HEAD();
     wf_i32 good = 1;
-    for (wf_i64 i = item; i < p.n_idx; i += p.run) good &= WF_GUARD_GOOD(x[p.x_offset + i]);
+    for (wf_i64 i = item; i < p.n_idx; i += p.run)
+        good &= WF_GUARD_GOOD(x[p.x_offset + i]);
     if (!good) {
         WF_ATOMIC_MIN_U32((WF_GLOBAL wf_u32 *)(work + p.keys_offset), p.task);
         WF_ATOMIC_MIN_U32(status, p.task);

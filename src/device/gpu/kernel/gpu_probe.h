@@ -10,12 +10,14 @@
 
 #define WF_PROBE_CHAIN 4096
 
-WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_probe(WF_GLOBAL const wf_u32 *a_bits, WF_GLOBAL const wf_u32 *b_bits,
-                                                 WF_GLOBAL const wf_u32 *c_bits, WF_GLOBAL wf_u32 *out,
-                                                 const wf_i32 n)
+WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_probe(WF_GLOBAL const wf_u32 *a_bits,
+                                                 WF_GLOBAL const wf_u32 *b_bits,
+                                                 WF_GLOBAL const wf_u32 *c_bits,
+                                                 WF_GLOBAL wf_u32 *out, const wf_i32 n)
 {
     const wf_i32 i = WF_GLOBAL_ID(0);
-    if (i >= n) return;
+    if (i >= n)
+        return;
     const wf_f32 a = wf_as_f32(a_bits[i]), b = wf_as_f32(b_bits[i]), c = wf_as_f32(c_bits[i]);
     WF_GLOBAL wf_u32 *r = out + i;
     r[0 * n] = wf_as_u32(WF_FMA(a, b, c));
@@ -31,7 +33,8 @@ WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_probe(WF_GLOBAL const wf_u32 *a_bits,
     const wf_f32 product = a * b;
     const wf_f32 shifted = product - c;
     r[9 * n] = wf_as_u32(shifted);
-    r[10 * n] = (wf_u32)((a < b) | (a > b) << 1 | (a == b) << 2 | (a != b) << 3 | (a <= b) << 4 | (a >= b) << 5);
+    r[10 * n] = (wf_u32)((a < b) | (a > b) << 1 | (a == b) << 2 | (a != b) << 3 | (a <= b) << 4 |
+                         (a >= b) << 5);
     r[11 * n] = wf_as_u32(wf_max(a, b));
     r[12 * n] = wf_as_u32(wf_min(a, b));
     r[13 * n] = (wf_u32)wf_f32_to_i32(a);
@@ -39,7 +42,10 @@ WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_probe(WF_GLOBAL const wf_u32 *a_bits,
     r[15 * n] = (wf_u32)wf_f32_to_f16(a) | (wf_u32)wf_f32_to_bf16(a) << 16;
     r[16 * n] = wf_as_u32(wf_f16_to_f32((wf_u16)a_bits[i]));
     // Literals: decimal ones round once, subnormal ones survive.
-    r[17 * n] = wf_as_u32(i % 4 == 0 ? 0.1f : i % 4 == 1 ? 1e-8f : i % 4 == 2 ? 1e-40f : 3.4028235e38f);
+    r[17 * n] = wf_as_u32(i % 4 == 0   ? 0.1f
+                          : i % 4 == 1 ? 1e-8f
+                          : i % 4 == 2 ? 1e-40f
+                                       : 3.4028235e38f);
     r[18 * n] = wf_as_u32(wf_exp(a));
     // Two loops over all operands, by a few items only: a chain of fma, and one that must not become it.
     wf_f32 chain = 0.0f;

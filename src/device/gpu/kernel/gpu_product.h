@@ -121,13 +121,15 @@ WF_FN wf_f32 wf_product_b(const wf_product *p, WF_GLOBAL const wf_f32 *b, wf_ter
     return b[t.b + c.b];
 #elif WF_PRODUCT_KIND == 1
     const wf_idx x = t.x + c.x, y = t.y + c.y, z = t.z + c.z;
-    const wf_i32 inside = x >= 0 && x < p->limit[0] && y >= 0 && y < p->limit[1] && z >= 0 && z < p->limit[2];
+    const wf_i32 inside =
+        x >= 0 && x < p->limit[0] && y >= 0 && y < p->limit[1] && z >= 0 && z < p->limit[2];
     return inside ? b[t.b + c.b] : 0.0f;
 #else
     const wf_idx x = c.x - t.x, y = c.y - t.y, z = c.z - t.z;
     const wf_idx px = x / p->stride[0], py = y / p->stride[1], pz = z / p->stride[2];
-    const wf_i32 inside = x >= 0 && y >= 0 && z >= 0 && px < p->limit[0] && py < p->limit[1] && pz < p->limit[2] &&
-                          px * p->stride[0] == x && py * p->stride[1] == y && pz * p->stride[2] == z;
+    const wf_i32 inside = x >= 0 && y >= 0 && z >= 0 && px < p->limit[0] && py < p->limit[1] &&
+                          pz < p->limit[2] && px * p->stride[0] == x && py * p->stride[1] == y &&
+                          pz * p->stride[2] == z;
     return inside ? b[t.b + c.b + px * p->cell_b[0] + py * p->cell_b[1] + pz * p->cell_b[2]] : 0.0f;
 #endif
 }
@@ -149,15 +151,16 @@ WF_FN wf_tile wf_product_tile(const wf_product *p, wf_idx group)
     return t;
 }
 
-WF_FN void wf_product_store(const wf_product *p, WF_GLOBAL wf_f32 *c, WF_GLOBAL wf_f32 *work, wf_tile t,
-                            wf_idx base_c, wf_idx row, wf_idx column, wf_f32 chain)
+WF_FN void wf_product_store(const wf_product *p, WF_GLOBAL wf_f32 *c, WF_GLOBAL wf_f32 *work,
+                            wf_tile t, wf_idx base_c, wf_idx row, wf_idx column, wf_f32 chain)
 {
     if (p->n_blocks == 1) {
         const wf_column at = wf_product_column(p, column);
         // -0 becomes +0, so that a skipped term of padding would change nothing.
         c[base_c + row * p->c_m + at.c] = chain + 0.0f;
     } else {
-        work[p->work_offset + ((t.block * p->n_batches + t.batch) * p->m + row) * p->n + column] = chain;
+        work[p->work_offset + ((t.block * p->n_batches + t.batch) * p->m + row) * p->n + column] =
+            chain;
     }
 }
 
@@ -174,10 +177,12 @@ WF_FN void wf_product_store(const wf_product *p, WF_GLOBAL wf_f32 *c, WF_GLOBAL 
 // Adds the blocks of each result: ascending, or by 32 groups when there are more.
 WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_product_combine(WF_PRODUCT_ARGS)
 {
-    if (p.is_gated && *status != WF_STATUS_GOOD) return;
+    if (p.is_gated && *status != WF_STATUS_GOOD)
+        return;
     const wf_idx item = (wf_idx)WF_GROUP_ID(0) * 64 + WF_LOCAL_ID(0);
     const wf_idx per_batch = p.m * p.n;
-    if (item >= per_batch * p.n_batches) return;
+    if (item >= per_batch * p.n_batches)
+        return;
     const wf_idx n_results = per_batch * p.n_batches;
     const wf_i64 n_groups = p.n_blocks < WF_PRODUCT_GROUPS ? p.n_blocks : WF_PRODUCT_GROUPS;
     wf_f32 total = 0.0f;

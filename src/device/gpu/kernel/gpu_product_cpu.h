@@ -11,14 +11,16 @@
 WF_FN void wf_product_micro(const wf_f32 *at, const wf_f32 *bt, wf_f32 *acc, wf_i32 n_terms)
 {
 #define WF_MICRO_ROWS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
-#define WF_MICRO_LOAD(i) float16 c##i##_0 = vload16(0, acc + i * WF_TILE_N), c##i##_1 = vload16(1, acc + i * WF_TILE_N);
+#define WF_MICRO_LOAD(i)                                                                           \
+    float16 c##i##_0 = vload16(0, acc + i * WF_TILE_N), c##i##_1 = vload16(1, acc + i * WF_TILE_N);
 #define WF_MICRO_FMA(i)                                                                            \
     {                                                                                              \
         const float16 x = (float16)(at[k * WF_TILE_M + i]);                                        \
         c##i##_0 = WF_FMA(x, b0, c##i##_0);                                                        \
         c##i##_1 = WF_FMA(x, b1, c##i##_1);                                                        \
     }
-#define WF_MICRO_SAVE(i) vstore16(c##i##_0, 0, acc + i * WF_TILE_N), vstore16(c##i##_1, 1, acc + i * WF_TILE_N);
+#define WF_MICRO_SAVE(i)                                                                           \
+    vstore16(c##i##_0, 0, acc + i * WF_TILE_N), vstore16(c##i##_1, 1, acc + i * WF_TILE_N);
     WF_MICRO_ROWS(WF_MICRO_LOAD)
     for (wf_i32 k = 0; k < n_terms; k++) {
         const float16 b0 = vload16(0, bt + k * WF_TILE_N), b1 = vload16(1, bt + k * WF_TILE_N);
@@ -29,16 +31,19 @@ WF_FN void wf_product_micro(const wf_f32 *at, const wf_f32 *bt, wf_f32 *acc, wf_
 
 WF_KERNEL WF_KERNEL_SIZE(1, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
 {
-    if (p.is_gated && *status != WF_STATUS_GOOD) return;
+    if (p.is_gated && *status != WF_STATUS_GOOD)
+        return;
     const wf_tile tile = wf_product_tile(&p, WF_GROUP_ID(0));
     const wf_bases base = wf_product_bases(&p, tile.batch);
     const wf_i32 n_rows = (wf_i32)(p.m - tile.row0 < WF_TILE_M ? p.m - tile.row0 : WF_TILE_M);
-    const wf_i32 n_columns = (wf_i32)(p.n - tile.column0 < WF_TILE_N ? p.n - tile.column0 : WF_TILE_N);
+    const wf_i32 n_columns =
+        (wf_i32)(p.n - tile.column0 < WF_TILE_N ? p.n - tile.column0 : WF_TILE_N);
     const wf_i32 rows = (n_rows + WF_MICRO_M - 1) / WF_MICRO_M * WF_MICRO_M;
     const wf_i32 columns = (n_columns + WF_MICRO_N - 1) / WF_MICRO_N * WF_MICRO_N;
     wf_f32 at[WF_TILE_K * WF_TILE_M], bt[WF_TILE_K * WF_TILE_N], acc[WF_TILE_M * WF_TILE_N];
     wf_column column[WF_TILE_N];
-    for (wf_i32 i = 0; i < rows * WF_TILE_N; i++) acc[i] = 0.0f;
+    for (wf_i32 i = 0; i < rows * WF_TILE_N; i++)
+        acc[i] = 0.0f;
     // Beyond the edge the last column is read again: its results are not stored.
     for (wf_i32 j = 0; j < columns; j++) {
         column[j] = wf_product_column(&p, tile.column0 + (j < n_columns ? j : n_columns - 1));
@@ -65,7 +70,8 @@ WF_KERNEL WF_KERNEL_SIZE(1, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
     }
     for (wf_i32 i = 0; i < n_rows; i++) {
         for (wf_i32 j = 0; j < n_columns; j++) {
-            wf_product_store(&p, c, work, tile, base.c, tile.row0 + i, tile.column0 + j, acc[i * WF_TILE_N + j]);
+            wf_product_store(&p, c, work, tile, base.c, tile.row0 + i, tile.column0 + j,
+                             acc[i * WF_TILE_N + j]);
         }
     }
 }

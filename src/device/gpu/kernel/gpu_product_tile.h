@@ -16,7 +16,8 @@ WF_KERNEL WF_KERNEL_SIZE(WF_ITEMS, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
     // A term's parts in arrays of their own: neighbours write neighbours.
     WF_LOCAL wf_idx term_a[WF_TILE_K], term_b[WF_TILE_K];
     WF_LOCAL wf_idx term_x[WF_TILE_K], term_y[WF_TILE_K], term_z[WF_TILE_K];
-    if (p.is_gated && *status != WF_STATUS_GOOD) return;
+    if (p.is_gated && *status != WF_STATUS_GOOD)
+        return;
     const wf_tile tile = wf_product_tile(&p, WF_GROUP_ID(0));
     const wf_bases base = wf_product_bases(&p, tile.batch);
     const wf_i32 item = WF_LOCAL_ID(0);
@@ -25,7 +26,8 @@ WF_KERNEL WF_KERNEL_SIZE(WF_ITEMS, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
     // Neighbours read neighbouring columns, and each work-item always the same one. (WF_ITEMS is a multiple
     // of WF_TILE_N, or the other way round.)
     const wf_i32 own = item % WF_TILE_N;
-    wf_column column = wf_product_column(&p, tile.column0 + (own < n_columns ? own : n_columns - 1));
+    wf_column column =
+        wf_product_column(&p, tile.column0 + (own < n_columns ? own : n_columns - 1));
     wf_f32 acc[WF_ITEM_M][WF_ITEM_N];
     WF_UNROLL for (wf_i32 i = 0; i < WF_ITEM_M; i++)
     {
@@ -51,7 +53,8 @@ WF_KERNEL WF_KERNEL_SIZE(WF_ITEMS, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
             const wf_i32 i = e % WF_TILE_M, k = e / WF_TILE_M;
 #endif
             wf_f32 value = 0.0f;
-            if (i < n_rows && k < n_terms) value = a[base.a + (tile.row0 + i) * p.a_m + term_a[k]];
+            if (i < n_rows && k < n_terms)
+                value = a[base.a + (tile.row0 + i) * p.a_m + term_a[k]];
             at[k * WF_LINE_M + i] = value;
         }
         for (wf_i32 e = item; e < WF_TILE_N * WF_TILE_K; e += WF_ITEMS) {
@@ -71,17 +74,21 @@ WF_KERNEL WF_KERNEL_SIZE(WF_ITEMS, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
             term.y = term_y[k];
             term.z = term_z[k];
             wf_f32 value = 0.0f;
-            if (j < n_columns && k < n_terms) value = wf_product_b(&p, b + base.b, term, column);
+            if (j < n_columns && k < n_terms)
+                value = wf_product_b(&p, b + base.b, term, column);
             bt[k * WF_LINE_N + j] = value;
         }
         WF_BARRIER();
         for (wf_i32 k = 0; k < n_terms; k++) {
             wf_f32 x[WF_ITEM_M], y[WF_ITEM_N];
-            WF_UNROLL for (wf_i32 i = 0; i < WF_ITEM_M; i++) x[i] = at[k * WF_LINE_M + item_m + i * WF_GROUP_M];
-            WF_UNROLL for (wf_i32 j = 0; j < WF_ITEM_N; j++) y[j] = bt[k * WF_LINE_N + item_n + j * WF_GROUP_N];
+            WF_UNROLL for (wf_i32 i = 0; i < WF_ITEM_M; i++) x[i] =
+                at[k * WF_LINE_M + item_m + i * WF_GROUP_M];
+            WF_UNROLL for (wf_i32 j = 0; j < WF_ITEM_N; j++) y[j] =
+                bt[k * WF_LINE_N + item_n + j * WF_GROUP_N];
             WF_UNROLL for (wf_i32 i = 0; i < WF_ITEM_M; i++)
             {
-                WF_UNROLL for (wf_i32 j = 0; j < WF_ITEM_N; j++) acc[i][j] = WF_FMA(x[i], y[j], acc[i][j]);
+                WF_UNROLL for (wf_i32 j = 0; j < WF_ITEM_N; j++) acc[i][j] =
+                    WF_FMA(x[i], y[j], acc[i][j]);
             }
         }
         WF_BARRIER();
@@ -89,8 +96,10 @@ WF_KERNEL WF_KERNEL_SIZE(WF_ITEMS, 1, 1) void wf_product_chains(WF_PRODUCT_ARGS)
     for (wf_i32 i = 0; i < WF_ITEM_M; i++) {
         for (wf_i32 j = 0; j < WF_ITEM_N; j++) {
             const wf_i32 row = item_m + i * WF_GROUP_M, column_at = item_n + j * WF_GROUP_N;
-            if (row >= n_rows || column_at >= n_columns) continue;
-            wf_product_store(&p, c, work, tile, base.c, tile.row0 + row, tile.column0 + column_at, acc[i][j]);
+            if (row >= n_rows || column_at >= n_columns)
+                continue;
+            wf_product_store(&p, c, work, tile, base.c, tile.row0 + row, tile.column0 + column_at,
+                             acc[i][j]);
         }
     }
 }

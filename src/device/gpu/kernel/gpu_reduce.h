@@ -12,11 +12,26 @@
 #define wf_sum_first_u8 0
 #define wf_sum_first_i32 0
 #define wf_sum_first_i64 0
-WF_FN wf_f32 wf_sum_f32(wf_f32 a, wf_f32 b) { return a + b; }
-WF_FN wf_i8 wf_sum_i8(wf_i8 a, wf_i8 b) { return (wf_i8)((wf_u8)a + (wf_u8)b); }
-WF_FN wf_u8 wf_sum_u8(wf_u8 a, wf_u8 b) { return (wf_u8)(a + b); }
-WF_FN wf_i32 wf_sum_i32(wf_i32 a, wf_i32 b) { return (wf_i32)((wf_u32)a + (wf_u32)b); }
-WF_FN wf_i64 wf_sum_i64(wf_i64 a, wf_i64 b) { return (wf_i64)((wf_u64)a + (wf_u64)b); }
+WF_FN wf_f32 wf_sum_f32(wf_f32 a, wf_f32 b)
+{
+    return a + b;
+}
+WF_FN wf_i8 wf_sum_i8(wf_i8 a, wf_i8 b)
+{
+    return (wf_i8)((wf_u8)a + (wf_u8)b);
+}
+WF_FN wf_u8 wf_sum_u8(wf_u8 a, wf_u8 b)
+{
+    return (wf_u8)(a + b);
+}
+WF_FN wf_i32 wf_sum_i32(wf_i32 a, wf_i32 b)
+{
+    return (wf_i32)((wf_u32)a + (wf_u32)b);
+}
+WF_FN wf_i64 wf_sum_i64(wf_i64 a, wf_i64 b)
+{
+    return (wf_i64)((wf_u64)a + (wf_u64)b);
+}
 #define wf_sum_add_f32(a, v, i) wf_sum_f32(a, v)
 #define wf_sum_add_i8(a, v, i) wf_sum_i8(a, v)
 #define wf_sum_add_u8(a, v, i) wf_sum_u8(a, v)
@@ -25,16 +40,34 @@ WF_FN wf_i64 wf_sum_i64(wf_i64 a, wf_i64 b) { return (wf_i64)((wf_u64)a + (wf_u6
 
 #define wf_max_first_f32 wf_as_f32(0xff800000u)
 #define wf_min_first_f32 wf_as_f32(0x7f800000u)
-WF_FN wf_f32 wf_max_f32(wf_f32 a, wf_f32 b) { return wf_max(a, b); }
-WF_FN wf_f32 wf_min_f32(wf_f32 a, wf_f32 b) { return wf_min(a, b); }
+WF_FN wf_f32 wf_max_f32(wf_f32 a, wf_f32 b)
+{
+    return wf_max(a, b);
+}
+WF_FN wf_f32 wf_min_f32(wf_f32 a, wf_f32 b)
+{
+    return wf_min(a, b);
+}
 #define wf_max_add_f32(a, v, i) wf_max(a, v)
 #define wf_min_add_f32(a, v, i) wf_min(a, v)
 // Names: wf_max_<d>, wf_min_<d>, wf_max_add_<d>, wf_min_add_<d>.
 #define WF_EXTREMES(d, T)                                                                          \
-    WF_FN T wf_max_##d(T a, T b) { return a > b ? a : b; }                                         \
-    WF_FN T wf_min_##d(T a, T b) { return a < b ? a : b; }                                         \
-    WF_FN T wf_max_add_##d(T a, T b, wf_i64 i) { return a > b ? a : b; }                           \
-    WF_FN T wf_min_add_##d(T a, T b, wf_i64 i) { return a < b ? a : b; }
+    WF_FN T wf_max_##d(T a, T b)                                                                   \
+    {                                                                                              \
+        return a > b ? a : b;                                                                      \
+    }                                                                                              \
+    WF_FN T wf_min_##d(T a, T b)                                                                   \
+    {                                                                                              \
+        return a < b ? a : b;                                                                      \
+    }                                                                                              \
+    WF_FN T wf_max_add_##d(T a, T b, wf_i64 i)                                                     \
+    {                                                                                              \
+        return a > b ? a : b;                                                                      \
+    }                                                                                              \
+    WF_FN T wf_min_add_##d(T a, T b, wf_i64 i)                                                     \
+    {                                                                                              \
+        return a < b ? a : b;                                                                      \
+    }
 WF_EXTREMES(i8, wf_i8)
 WF_EXTREMES(u8, wf_u8)
 WF_EXTREMES(i32, wf_i32)
@@ -55,10 +88,22 @@ WF_FN wf_i32 wf_rank_f32(wf_f32 x)
     const wf_i32 rank = (wf_i32)((u & 0x80000000u) != 0u ? u ^ 0x7fffffffu : u);
     return x != x ? 0x7fffffff : rank;
 }
-WF_FN wf_i32 wf_rank_i8(wf_i8 x) { return x; }
-WF_FN wf_i32 wf_rank_u8(wf_u8 x) { return x; }
-WF_FN wf_i32 wf_rank_i32(wf_i32 x) { return x; }
-WF_FN wf_i64 wf_rank_i64(wf_i64 x) { return x; }
+WF_FN wf_i32 wf_rank_i8(wf_i8 x)
+{
+    return x;
+}
+WF_FN wf_i32 wf_rank_u8(wf_u8 x)
+{
+    return x;
+}
+WF_FN wf_i32 wf_rank_i32(wf_i32 x)
+{
+    return x;
+}
+WF_FN wf_i64 wf_rank_i64(wf_i64 x)
+{
+    return x;
+}
 
 // The greatest and its lowest index; index -1 is none. Names: wf_argmax_state_<d>, wf_argmax_first_<d>,
 // wf_argmax_<d>, wf_argmax_add_<d>.
@@ -114,8 +159,14 @@ WF_FN wf_moments wf_moments_merge(wf_moments a, wf_moments b)
 }
 #endif
 // Of nothing: 0 / 0, NaN both.
-WF_FN wf_f32 wf_moments_mean(wf_moments m) { return m.n == 0.0f ? WF_NAN : m.mean; }
-WF_FN wf_f32 wf_moments_variance(wf_moments m) { return m.n == 0.0f ? WF_NAN : WF_DIV(m.m2, m.n); }
+WF_FN wf_f32 wf_moments_mean(wf_moments m)
+{
+    return m.n == 0.0f ? WF_NAN : m.mean;
+}
+WF_FN wf_f32 wf_moments_variance(wf_moments m)
+{
+    return m.n == 0.0f ? WF_NAN : WF_DIV(m.m2, m.n);
+}
 WF_FN wf_moments wf_moments_first(void)
 {
     wf_moments m;
@@ -135,19 +186,25 @@ WF_FN wf_moments wf_moments_first(void)
 #define WF_LANE_LOCAL(T, s)
 #define WF_LANE_STATE(T, a, first)                                                                 \
     T a[WF_SUM_LANES];                                                                             \
-    for (wf_i32 lane = 0; lane < WF_SUM_LANES; lane++) a[lane] = first
+    for (wf_i32 lane = 0; lane < WF_SUM_LANES; lane++)                                             \
+    a[lane] = first
 #define WF_LANE_RESET(a, first)                                                                    \
-    for (wf_i32 lane = 0; lane < WF_SUM_LANES; lane++) a[lane] = first
+    for (wf_i32 lane = 0; lane < WF_SUM_LANES; lane++)                                             \
+    a[lane] = first
 #define WF_OF_LANE(a) a[lane]
 // State a of lane `to` takes r.
 #define WF_LANE_MERGE(a, to, r, merge) a[to] = merge(a[to], r)
 // result = a folded by 16, 8, 4, 2, 1.
 #define WF_LANE_FOLD(s, a, result, merge)                                                          \
     do {                                                                                           \
-        for (wf_i32 lane = 0; lane < 16; lane++) a[lane] = merge(a[lane], a[lane + 16]);           \
-        for (wf_i32 lane = 0; lane < 8; lane++) a[lane] = merge(a[lane], a[lane + 8]);             \
-        for (wf_i32 lane = 0; lane < 4; lane++) a[lane] = merge(a[lane], a[lane + 4]);             \
-        for (wf_i32 lane = 0; lane < 2; lane++) a[lane] = merge(a[lane], a[lane + 2]);             \
+        for (wf_i32 lane = 0; lane < 16; lane++)                                                   \
+            a[lane] = merge(a[lane], a[lane + 16]);                                                \
+        for (wf_i32 lane = 0; lane < 8; lane++)                                                    \
+            a[lane] = merge(a[lane], a[lane + 8]);                                                 \
+        for (wf_i32 lane = 0; lane < 4; lane++)                                                    \
+            a[lane] = merge(a[lane], a[lane + 4]);                                                 \
+        for (wf_i32 lane = 0; lane < 2; lane++)                                                    \
+            a[lane] = merge(a[lane], a[lane + 2]);                                                 \
         result = merge(a[0], a[1]);                                                                \
     } while (0)
 #else
@@ -160,14 +217,16 @@ WF_FN wf_moments wf_moments_first(void)
 #define WF_OF_LANE(a) a
 #define WF_LANE_MERGE(a, to, r, merge)                                                             \
     do {                                                                                           \
-        if (lane == (wf_i32)(to)) a = merge(a, r);                                                 \
+        if (lane == (wf_i32)(to))                                                                  \
+            a = merge(a, r);                                                                       \
     } while (0)
 #define WF_LANE_FOLD(s, a, result, merge)                                                          \
     do {                                                                                           \
         s[lane] = a;                                                                               \
         WF_BARRIER();                                                                              \
         for (wf_i32 width = WF_SUM_LANES / 2; width > 0; width /= 2) {                             \
-            if (lane < width) s[lane] = merge(s[lane], s[lane + width]);                           \
+            if (lane < width)                                                                      \
+                s[lane] = merge(s[lane], s[lane + width]);                                         \
             WF_BARRIER();                                                                          \
         }                                                                                          \
         result = s[0];                                                                             \

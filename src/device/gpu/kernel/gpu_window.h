@@ -59,7 +59,8 @@ WF_FN wf_idx wf_window_cell(const wf_window *p, const wf_idx q[3], const wf_idx 
 }
 
 #define WF_WINDOW_HEAD(cells)                                                                      \
-    if (p.is_gated && *status != WF_STATUS_GOOD) return;                                           \
+    if (p.is_gated && *status != WF_STATUS_GOOD)                                                   \
+        return;                                                                                    \
     const wf_idx item = (wf_idx)WF_GROUP_ID(0) * 64 + WF_LOCAL_ID(0);                              \
     wf_idx at[3];                                                                                  \
     at[2] = item % p.cells[2];                                                                     \
@@ -69,13 +70,15 @@ WF_FN wf_idx wf_window_cell(const wf_window *p, const wf_idx q[3], const wf_idx 
     at[0] = rest_0 % p.cells[0];                                                                   \
     const wf_idx plane = rest_0 / p.cells[0];                                                      \
     const wf_idx c = plane % p.c, n = plane / p.c;                                                 \
-    if (n >= p.n) return
+    if (n >= p.n)                                                                                  \
+    return
 
 #if WF_WINDOW_KIND == 0 || WF_WINDOW_KIND == 2
 
-WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_window_forward(WF_GLOBAL const wf_f32 *x, WF_GLOBAL wf_f32 *y,
-                                                          WF_GLOBAL wf_u8 *where, WF_GLOBAL wf_u32 *status,
-                                                          const wf_window p)
+WF_KERNEL WF_KERNEL_SIZE(64, 1,
+                         1) void wf_window_forward(WF_GLOBAL const wf_f32 *x, WF_GLOBAL wf_f32 *y,
+                                                   WF_GLOBAL wf_u8 *where, WF_GLOBAL wf_u32 *status,
+                                                   const wf_window p)
 {
     WF_WINDOW_HEAD(out);
     const wf_idx from = wf_window_start(p.x, p.x_offset, n, c);
@@ -89,7 +92,8 @@ WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_window_forward(WF_GLOBAL const wf_f32
                 const wf_idx h2 = at[2] * p.stride[2] - p.pad[2] + r2 * p.dilation[2];
                 const wf_i32 inside =
                     h0 >= 0 && h0 < p.in[0] && h1 >= 0 && h1 < p.in[1] && h2 >= 0 && h2 < p.in[2];
-                if (!inside) continue;
+                if (!inside)
+                    continue;
                 const wf_f32 v = x[from + h0 * p.x[2] + h1 * p.x[3] + h2 * p.x[4]];
 #if WF_WINDOW_KIND == 0
                 const wf_i32 zeros = v == 0.0f && best == 0.0f && wf_as_u32(best) > wf_as_u32(v);
@@ -110,7 +114,8 @@ WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_window_forward(WF_GLOBAL const wf_f32
     const wf_idx to_w = wf_window_start(p.w, p.w_offset, n, c);
     where[to_w + at[0] * p.w[2] + at[1] * p.w[3] + at[2] * p.w[4]] = (wf_u8)best_cell;
 #else
-    y[to + at[0] * p.y[2] + at[1] * p.y[3] + at[2] * p.y[4]] = WF_DIV(best, wf_window_count(&p, at));
+    y[to + at[0] * p.y[2] + at[1] * p.y[3] + at[2] * p.y[4]] =
+        WF_DIV(best, wf_window_count(&p, at));
 #endif
 }
 
@@ -128,9 +133,10 @@ WF_FN wf_idx wf_window_last(const wf_window *p, wf_idx h, wf_i32 i)
     return last < p->out[i] ? last : p->out[i] - 1;
 }
 
-WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_window_backward(WF_GLOBAL wf_f32 *x, WF_GLOBAL const wf_f32 *y,
-                                                           WF_GLOBAL const wf_u8 *where, WF_GLOBAL wf_u32 *status,
-                                                           const wf_window p)
+WF_KERNEL WF_KERNEL_SIZE(64, 1,
+                         1) void wf_window_backward(WF_GLOBAL wf_f32 *x, WF_GLOBAL const wf_f32 *y,
+                                                    WF_GLOBAL const wf_u8 *where,
+                                                    WF_GLOBAL wf_u32 *status, const wf_window p)
 {
     WF_WINDOW_HEAD(in);
     const wf_idx from = wf_window_start(p.y, p.y_offset, n, c);
@@ -141,19 +147,23 @@ WF_KERNEL WF_KERNEL_SIZE(64, 1, 1) void wf_window_backward(WF_GLOBAL wf_f32 *x, 
     wf_idx q[3];
     for (q[0] = wf_window_first(&p, at[0], 0); q[0] <= wf_window_last(&p, at[0], 0); q[0]++) {
         for (q[1] = wf_window_first(&p, at[1], 1); q[1] <= wf_window_last(&p, at[1], 1); q[1]++) {
-            for (q[2] = wf_window_first(&p, at[2], 2); q[2] <= wf_window_last(&p, at[2], 2); q[2]++) {
+            for (q[2] = wf_window_first(&p, at[2], 2); q[2] <= wf_window_last(&p, at[2], 2);
+                 q[2]++) {
                 const wf_idx cell = wf_window_cell(&p, q, at);
-                if (cell < 0) continue;
+                if (cell < 0)
+                    continue;
                 const wf_f32 dy = y[from + q[0] * p.y[2] + q[1] * p.y[3] + q[2] * p.y[4]];
 #if WF_WINDOW_KIND == 1
-                if (where[from_w + q[0] * p.w[2] + q[1] * p.w[3] + q[2] * p.w[4]] == cell) sum = sum + dy;
+                if (where[from_w + q[0] * p.w[2] + q[1] * p.w[3] + q[2] * p.w[4]] == cell)
+                    sum = sum + dy;
 #else
                 sum = sum + WF_DIV(dy, wf_window_count(&p, q));
 #endif
             }
         }
     }
-    x[wf_window_start(p.x, p.x_offset, n, c) + at[0] * p.x[2] + at[1] * p.x[3] + at[2] * p.x[4]] = sum;
+    x[wf_window_start(p.x, p.x_offset, n, c) + at[0] * p.x[2] + at[1] * p.x[3] + at[2] * p.x[4]] =
+        sum;
 }
 
 #endif
