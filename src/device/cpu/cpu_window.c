@@ -17,6 +17,11 @@ typedef struct tensor {
     int64_t space[AXES];
 } tensor;
 
+// first and those after it; count 0: none.
+typedef struct range {
+    int64_t first, count;
+} range;
+
 typedef struct window_params {
     const wf_cpu_windows *loops;
     wf_window_shape s;
@@ -26,6 +31,7 @@ typedef struct window_params {
     int64_t n_lines, lines_per_item, line_len;
     tensor x, y, where;  // x: the side of in; y: the side of out
     float *counts[AXES]; // along each axis, cells that window p counts
+    range *reach[AXES];  // gradients: the windows over each input coordinate of an axis
 } window_params;
 
 // A line: n, channel (0 by channel), cell (the last coordinate 0 unless by channel).
@@ -54,6 +60,20 @@ static line get_line(const window_params *p, int64_t idx)
     return l;
 }
 
+// The line after l: no division, as lines of few channels are many.
+static void next_line(const window_params *p, line *l)
+{
+    for (int i = p->is_by_channel ? AXES - 1 : AXES - 2; i >= 0; i--) {
+        if (++l->at[i] < p->size[i])
+            return;
+        l->at[i] = 0;
+    }
+    if (!p->is_by_channel && ++l->c < p->channels)
+        return;
+    l->c = 0;
+    l->n++;
+}
+
 static int64_t get_offset(const tensor *t, const line *l, const int64_t at[AXES])
 {
     return l->n * t->n + l->c * t->c + at[0] * t->space[0] + at[1] * t->space[1] +
@@ -70,11 +90,7 @@ static const float *float_at(const tensor *t, int64_t offset)
     return (const float *)(const void *)t->data + offset;
 }
 
-// Cells a, first to last, that satisfy 0 <= a * stride + shift < size. count 0: none.
-typedef struct range {
-    int64_t first, count;
-} range;
-
+// Cells a that satisfy 0 <= a * stride + shift < size.
 static range get_range(int64_t stride, int64_t shift, int64_t size, int64_t n)
 {
     range r;
@@ -226,6 +242,8 @@ static void step_share(const window_params *p, const line *l, const grad_step *g
 static int64_t cell_on(const wf_window_shape *s, int axis, int64_t q, int64_t h)
 {
     const int64_t r = h + s->pad[axis] - q * s->stride[axis];
+    if (s->dilation[axis] == 1)
+        return r < s->window[axis] ? r : -1; // r >= 0: q begins at or before h
     if (r < 0 || r % s->dilation[axis] != 0 || r / s->dilation[axis] >= s->window[axis])
         return -1;
     return r / s->dilation[axis];
@@ -240,9 +258,8 @@ static void walk_last_axis(const window_params *p, const line *l, grad_step *g, 
         g->sum = sum;
         g->sum_stride = 1;
         g->n = p->line_len;
-        int64_t first[AXES], last[AXES];
-        wf_window_reach(s, l->at, first, last);
-        for (g->at[2] = first[2]; g->at[2] <= last[2]; g->at[2]++) {
+        const range q = p->reach[2][l->at[2]];
+        for (g->at[2] = q.first; g->at[2] < q.first + q.count; g->at[2]++) {
             const int64_t r = cell_on(s, 2, g->at[2], l->at[2]);
             g->r = (int32_t)(r01 * s->window[2] + r);
             if (r >= 0)
@@ -268,14 +285,15 @@ static void walk_last_axis(const window_params *p, const line *l, grad_step *g, 
 static void line_grad(const window_params *p, const line *l, char *scratch, grad_step_fn *step)
 {
     const wf_window_shape *s = &p->s;
-    float *sum = line_values(scratch);
-    int64_t first[AXES], last[AXES];
+    float *dx = (float *)(void *)p->x.data + get_offset(&p->x, l, l->at);
+    const int64_t stride = lane_stride(p, &p->x);
+    float *sum = stride == 1 ? dx : line_values(scratch);
+    const range q0 = p->reach[0][l->at[0]], q1 = p->reach[1][l->at[1]];
     grad_step g;
     memset(sum, 0, (size_t)p->line_len * sizeof *sum);
-    wf_window_reach(s, l->at, first, last);
-    for (int64_t a = first[0]; a <= last[0]; a++) {
+    for (int64_t a = q0.first; a < q0.first + q0.count; a++) {
         const int64_t r0 = cell_on(s, 0, a, l->at[0]);
-        for (int64_t b = first[1]; r0 >= 0 && b <= last[1]; b++) {
+        for (int64_t b = q1.first; r0 >= 0 && b < q1.first + q1.count; b++) {
             const int64_t r1 = cell_on(s, 1, b, l->at[1]);
             if (r1 < 0)
                 continue;
@@ -284,9 +302,7 @@ static void line_grad(const window_params *p, const line *l, char *scratch, grad
             walk_last_axis(p, l, &g, r0 * s->window[1] + r1, sum, step);
         }
     }
-    float *dx = (float *)(void *)p->x.data + get_offset(&p->x, l, l->at);
-    const int64_t stride = lane_stride(p, &p->x);
-    for (int64_t j = 0; j < p->line_len; j++)
+    for (int64_t j = 0; j < p->line_len && stride != 1; j++)
         dx[j * stride] = sum[j];
 }
 
@@ -305,10 +321,9 @@ static void line_mean_grad(const window_params *p, const line *l, char *scratch)
     {                                                                                              \
         const window_params *p = params;                                                           \
         const int64_t end = wf_cpu_min((item + 1) * p->lines_per_item, p->n_lines);                \
-        for (int64_t i = item * p->lines_per_item; i < end; i++) {                                 \
-            const line l = get_line(p, i);                                                         \
+        line l = get_line(p, item * p->lines_per_item);                                            \
+        for (int64_t i = item * p->lines_per_item; i < end; i++, next_line(p, &l))                 \
             line_function(p, &l, worker->scratch);                                                 \
-        }                                                                                          \
     }
 ITEM_FUNCTION(run_max, line_max)
 ITEM_FUNCTION(run_mean, line_mean)
@@ -342,6 +357,23 @@ static weft_status set_counts(wf_cpu_lower *q, window_params *p, weft_error *err
             int64_t at[AXES] = {0};
             at[axis] = a;
             p->counts[axis][a] = (float)wf_window_count(&one, at);
+        }
+    }
+    return WEFT_OK;
+}
+
+// Along each axis, the windows that may lie over input coordinate h.
+static weft_status set_reach(wf_cpu_lower *q, window_params *p, weft_error *err)
+{
+    for (int axis = 0; axis < AXES; axis++) {
+        const int64_t n = p->s.in[axis];
+        WEFT_TRY(wf_cpu_take(q, (size_t)n, sizeof(range), &p->reach[axis], err));
+        for (int64_t h = 0; h < n; h++) {
+            int64_t at[AXES] = {0}, first[AXES], last[AXES];
+            at[axis] = h;
+            wf_window_reach(&p->s, at, first, last);
+            const int64_t count = last[axis] - first[axis] + 1;
+            p->reach[axis][h] = (range){first[axis], count > 0 ? count : 0};
         }
     }
     return WEFT_OK;
@@ -400,6 +432,8 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     WEFT_TRY(wf_window_shape_get(&q->info, op->is_grad, &p->s, err));
     if (!op->has_where)
         WEFT_TRY(set_counts(q, p, err));
+    if (op->is_grad)
+        WEFT_TRY(set_reach(q, p, err));
     set_tensors(q, p, op);
     p->channels = out->dims[1];
     memcpy(p->size, op->is_grad ? p->s.in : p->s.out, sizeof p->size);

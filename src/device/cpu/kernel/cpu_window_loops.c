@@ -12,6 +12,16 @@ static inline int is_above(float x, float best)
     return (int)(best == best) & ((int)(x > best) | (int)(x != x) | is_zero_above);
 }
 
+// Lanes taken together: few channels are common, and the compiler's own remainder loops are slow.
+#define BLOCK 16
+
+// x or +0, without a branch: which one is as good as random. A sum that began at +0 is never -0, so
+// adding +0 changes nothing.
+static inline float take_if(int is_taken, float x)
+{
+    return wf_as_f32(wf_as_u32(x) & (0u - (wf_u32)is_taken));
+}
+
 // A loop once for unit strides, where it becomes vector code, and once for any.
 #define STRIDED(is_unit, unit_body, any_body)                                                      \
     do {                                                                                           \
@@ -48,9 +58,22 @@ static void window_sum(float *sum, int64_t sum_stride, const float *x, int64_t x
 static void window_won(float *sum, int64_t sum_stride, const uint8_t *where, int64_t where_stride,
                        const float *dy, int64_t dy_stride, int32_t r, size_t n)
 {
-    STRIDED(sum_stride == 1 && where_stride == 1 && dy_stride == 1,
-            sum[j] = where[j] == r ? sum[j] + dy[j] : sum[j],
-            sum[j * sum_stride] += where[j * where_stride] == r ? dy[j * dy_stride] : 0.0f);
+    if (sum_stride == 1 && where_stride == 1 && dy_stride == 1) {
+        size_t j = 0;
+        for (; j + BLOCK <= n; j += BLOCK) {
+            float *s = sum + j;
+            const uint8_t *w = where + j;
+            const float *d = dy + j;
+            WF_CPU_VECTOR_LOOP
+            for (int i = 0; i < BLOCK; i++)
+                s[i] += take_if(w[i] == r, d[i]);
+        }
+        for (; j < n; j++)
+            sum[j] += take_if(where[j] == r, dy[j]);
+        return;
+    }
+    for (int64_t j = 0; j < (int64_t)n; j++)
+        sum[j * sum_stride] += take_if(where[j * where_stride] == r, dy[j * dy_stride]);
 }
 
 static void window_share(float *sum, int64_t sum_stride, const float *dy, int64_t dy_stride,
