@@ -3,7 +3,8 @@
 
 #include "recipe/recipe.h"
 
-#define NO_LIMIT 1e19
+// Above every f32; range texts leave it out.
+#define NO_LIMIT 3.5e38
 #define AT(member) offsetof(wf_recipe_values, member)
 #define IN(type, member) offsetof(type, member)
 

@@ -265,19 +265,17 @@ static weft_status run_all(run *r, const weft_train_options *o, weft_error *err)
     wf_trainer *t = &r->t;
     bool is_found = false;
     WEFT_TRY(choose_dir(r, o, err));
-    WEFT_TRY(wf_directory_create(r->dir, err));
     if (o->is_resumed)
         WEFT_TRY(wf_checkpoint_load(t, r->dir, &is_found, err));
     if (o->is_resumed && !is_found)
         wf_context_log(t->context, WEFT_LOG_INFO,
                        "%s has no checkpoint yet, the run begins at its beginning", r->dir);
     WEFT_TRY(make_programs(r, o->memory_limit_bytes, err));
+    WEFT_TRY(wf_directory_create(r->dir, err));
     WEFT_TRY(write_recipe(r, err));
     WEFT_TRY(wf_run_log_open(&t->allocator, r->dir, t->log_bytes, &r->log, err));
-    if (!is_found) {
+    if (!is_found)
         WEFT_TRY(wf_trainer_start(t, 0, 0, err));
-        // What a run killed before its first checkpoint leaves is a run that can be resumed.
-    }
     restore_epoch(r);
     r->first_step = t->step;
     tell_start(r);
