@@ -1,3 +1,4 @@
+// labels: full
 // Every case of every op, forward and backward, dense and strided, on the first exact OpenCL device: the
 // bits of ref.
 #include <stdio.h>
@@ -62,7 +63,7 @@ static void every_op(void **state)
             continue;
         assert_int_equal(wf_check_list_init(&list, ctx, op, &err), WEFT_OK);
         for (size_t c = 0; c < list.n; c++) {
-            // In the quick run a few cases of each op; all of them, in both layouts, in the full one.
+            // A quarter of the cases of each op; all of them, in both layouts, in a sweep: each compiles a kernel.
             if (!wf_test_is_full() && c % 4 != i % 4)
                 continue;
             for (int layout = 0; layout < (wf_test_is_full() ? WF_CHECK_N_LAYOUTS : 1); layout++) {
