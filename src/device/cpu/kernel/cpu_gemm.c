@@ -172,9 +172,23 @@ static void pack_transposed(float *dst, int64_t width, const float *b, int64_t c
     pack_any(dst + terms4 * width, width, b + terms4, 1, col_stride, n_terms - terms4, n_cols);
 }
 
+// A whole panel of columns side by side: a call of memcpy per term would cost more than the copy.
+static void pack_vectors(float *dst, int64_t width, const float *b, int64_t term_stride,
+                         int64_t n_terms)
+{
+    for (int64_t t = 0; t < n_terms; t++, b += term_stride, dst += width) {
+        for (int64_t j = 0; j < width; j += VL)
+            v_store(dst + j, v_load(b + j));
+    }
+}
+
 void WF_CPU_NAME(wf_cpu_gemm_pack)(float *dst, int64_t width, const float *b, int64_t term_stride,
                                    int64_t col_stride, int64_t n_terms, int64_t n_cols)
 {
+    if (col_stride == 1 && n_cols == width && width % VL == 0 && width <= TILE_VECTORS * VL) {
+        pack_vectors(dst, width, b, term_stride, n_terms);
+        return;
+    }
     if (col_stride == 1) {
         for (int64_t t = 0; t < n_terms; t++)
             memcpy(dst + t * width, b + t * term_stride, (size_t)n_cols * sizeof *dst);
