@@ -12,9 +12,8 @@ else
 fi
 
 # Names that a tool expects to find in several folders. Public headers are not counted: <weft/device.h> is
-# never written without its folder, and may share a name with the internal header behind it; an example is named
-# for its reader. examples are
-# programs of their own.
+# never written without its folder, and may share a name with the internal header behind it; examples
+# are programs of their own.
 double=$(grep -vE '^(include|examples)/' <<<"$files" | sed 's|.*/||' | grep -vxE 'README\.md|CMakeLists\.txt|\.gitignore|main\.c|run' |
     sort | uniq -d)
 for name in $double; do
