@@ -1,0 +1,124 @@
+// A run killed at random moments and resumed each time ends with the bits of the run that was not: the
+// command is a process of its own, ended by SIGKILL in the middle of steps, saves and evaluations.
+// labels: sweep noasan notsan (a build that is slow to start is killed before it has begun)
+#include "train/train_tools.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DIR_A TEMP("kill-a")
+#define DIR_B TEMP("kill-b")
+
+static pid_t start(const char *dir, const char *device, bool is_resumed)
+{
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+            _exit(99);
+        execl(WEFT_BINARY, WEFT_BINARY, "train", TEMP("tiny.yaml"), "--out", dir, "--device",
+              device, "train.checkpoint_every=3", "train.epochs=40",
+              is_resumed ? "--resume" : "--quiet", (char *)NULL);
+        _exit(98);
+    }
+    return child;
+}
+
+static int end(pid_t child)
+{
+    int code;
+    assert_int_equal(waitpid(child, &code, 0), child);
+    return code;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void sleep_seconds(double s)
+{
+    const struct timespec t = {(time_t)s, (long)((s - (double)(time_t)s) * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+// A run of 240 steps, killed n times.
+static void kill_and_resume(int n, unsigned seed, const char *const devices[2])
+{
+    static const char *const files[] = {"weights.safetensors", "best.safetensors", "log.jsonl",
+                                        "checkpoint.safetensors"};
+    int n_killed = 0;
+    tiny_data();
+    tiny_write(tiny_recipe);
+    tiny_remove(DIR_A);
+    tiny_remove(DIR_B);
+    const double begun = seconds();
+    assert_int_equal(end(start(DIR_A, "cpu", false)), 0);
+    const double whole = seconds() - begun;
+    srand(seed);
+    for (int i = 0; i < n; i++) {
+        // Most of the kills fall while it runs; each resumed run is shorter than the last.
+        const double moment = whole * 0.35 * (double)(rand() % 1000) / 1000.0;
+        const pid_t child = start(DIR_B, devices[i % 2], true);
+        sleep_seconds(moment);
+        kill(child, SIGKILL);
+        const int code = end(child);
+        n_killed += WIFSIGNALED(code);
+        if (!WIFSIGNALED(code))
+            assert_int_equal(code, 0);
+    }
+    assert_int_equal(end(start(DIR_B, "cpu", true)), 0);
+    print_message("seed %u: killed %d times of %d, a whole run takes %.2f s\n", seed, n_killed, n,
+                  whole);
+    for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
+        assert_true(tiny_same_file(DIR_A, DIR_B, files[f]));
+    }
+}
+
+static void killed_run_is_the_same(void **state)
+{
+    static const char *const cpu[2] = {"cpu", "cpu"};
+    (void)state;
+    kill_and_resume(wf_test_is_full() ? 20 : 4, 1, cpu);
+}
+
+static void killed_and_resumed_on_another_device(void **state)
+{
+    static const char *const both[2] = {"ref", "cpu"};
+    (void)state;
+    kill_and_resume(wf_test_is_full() ? 20 : 3, 2, both);
+}
+
+// SIGINT finishes the step, saves, and exits with 130; the run goes on from there.
+static void interrupt_saves(void **state)
+{
+    (void)state;
+    tiny_data();
+    tiny_write(tiny_recipe);
+    tiny_remove(DIR_A);
+    tiny_remove(DIR_B);
+    assert_int_equal(end(start(DIR_A, "cpu", false)), 0);
+    const pid_t child = start(DIR_B, "ref", false);
+    // ref is slow enough to be met at work.
+    for (int i = 0; i < 500 && !wf_file_is_regular(DIR_B "/checkpoint.safetensors"); i++) {
+        sleep_seconds(0.02);
+    }
+    kill(child, SIGINT);
+    const int code = end(child);
+    assert_true(WIFEXITED(code));
+    assert_int_equal(WEXITSTATUS(code), 130);
+    assert_int_equal(end(start(DIR_B, "cpu", true)), 0);
+    assert_true(tiny_same_file(DIR_A, DIR_B, "weights.safetensors"));
+    assert_true(tiny_same_file(DIR_A, DIR_B, "log.jsonl"));
+}
+
+const struct CMUnitTest wf_tests_kill[] = {
+    cmocka_unit_test(killed_run_is_the_same),
+    cmocka_unit_test(killed_and_resumed_on_another_device),
+    cmocka_unit_test(interrupt_saves),
+};
+const unsigned long wf_n_tests_kill = WF_N_TESTS(wf_tests_kill);
