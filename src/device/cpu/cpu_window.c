@@ -112,14 +112,20 @@ static int64_t input_at(const wf_window_shape *s, int axis, int64_t p, int64_t r
     return p * s->stride[axis] - s->pad[axis] + r * s->dilation[axis];
 }
 
+// The cell after r of a box, the last axis first.
+static void next_cell(const int64_t size[AXES], int64_t r[AXES])
+{
+    for (int i = AXES - 1; i >= 0 && ++r[i] == size[i]; i--)
+        r[i] = 0;
+}
+
 static void walk_forward(const window_params *p, const line *l, char *scratch, forward_step *step)
 {
     const wf_window_shape *s = &p->s;
     const int64_t n_window = wf_window_volume(s->window), stride = lane_stride(p, &p->x);
-    for (int64_t ri = 0; ri < n_window; ri++) {
-        int64_t r[AXES], h[AXES];
+    int64_t r[AXES] = {0, 0, 0}, h[AXES];
+    for (int64_t ri = 0; ri < n_window; ri++, next_cell(s->window, r)) {
         bool is_inside = true;
-        wf_window_split(ri, s->window, r);
         for (int i = 0; i < AXES; i++) {
             h[i] = input_at(s, i, l->at[i], r[i]);
             if (i < AXES - 1 || p->is_by_channel)

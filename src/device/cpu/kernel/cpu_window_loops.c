@@ -46,7 +46,15 @@ static inline float take_if(int is_taken, float x)
 static void window_max(float *best, int32_t *cell, const float *x, int64_t x_stride, int32_t r,
                        size_t n)
 {
-    STRIDED(x_stride == 1, TAKE_MAX(x[j]), TAKE_MAX(x[j * x_stride]));
+    size_t done = 0;
+    for (; x_stride == 1 && done + BLOCK <= n;
+         done += BLOCK, best += BLOCK, cell += BLOCK, x += BLOCK) {
+        WF_CPU_VECTOR_LOOP
+        for (int j = 0; j < BLOCK; j++)
+            TAKE_MAX(x[j]);
+    }
+    for (int64_t j = 0; j < (int64_t)(n - done); j++)
+        TAKE_MAX(x[j * x_stride]);
 }
 
 static void window_sum(float *sum, int64_t sum_stride, const float *x, int64_t x_stride, size_t n)
