@@ -32,6 +32,7 @@ typedef struct weft_type {
 // gradients stay valid without it.
 WEFT_API weft_status weft_graph_create(weft_context *context, weft_graph **out_graph,
                                        weft_error *err);
+// Accepts NULL.
 WEFT_API void weft_graph_destroy(weft_graph *graph);
 
 // WEFT_OK, or the first error: op, operand shapes, place ("file:line: op: what").
@@ -75,6 +76,7 @@ WEFT_API void weft_output(weft_graph *graph, const char *name, weft_val val);
 WEFT_API weft_status weft_graph_print(const weft_graph *graph, char **out_text, weft_error *err);
 WEFT_API weft_status weft_graph_parse(weft_context *context, const char *text,
                                       weft_graph **out_graph, weft_error *err);
+// Frees a text that the library gave. Accepts NULL.
 WEFT_API void weft_text_free(weft_context *context, char *text);
 
 #ifdef __cplusplus

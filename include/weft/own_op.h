@@ -28,10 +28,11 @@ typedef struct weft_own_op {
     const char *name; // its identity, also in files; not a name that weft has
     uint32_t n_inputs;
     uint32_t n_outputs;
-    uint32_t n_numbers;               // attributes, each a number
-    const char *const *number_names;  // n_numbers of them
-    void *user;                       // given to each function
-    // Types of the results, or a status with a message ("sizes differ, a is ...") in err.
+    uint32_t n_numbers;              // attributes, each a number
+    const char *const *number_names; // n_numbers of them
+    void *user;                      // given to each function
+    // Types of the results, or a status with a message ("sizes differ, a is ...") in err, which is never
+    // NULL, here and in eval.
     weft_status (*infer)(void *user, const double *numbers, const weft_type *in, weft_type *out,
                          weft_error *err);
     // The values. May be called from any thread, by one at a time for a node; the same operands must
@@ -43,7 +44,10 @@ typedef struct weft_own_op {
     void (*grad)(void *user, weft_graph *g, const double *numbers, const weft_val *in,
                  const weft_val *out, const weft_val *dout, weft_val *din);
 } weft_own_op;
-#define WEFT_OWN_OP_INIT {sizeof(weft_own_op), NULL, 0, 1, 0, NULL, NULL, NULL, NULL, NULL}
+#define WEFT_OWN_OP_INIT                                                                           \
+    {                                                                                              \
+        sizeof(weft_own_op), NULL, 0, 1, 0, NULL, NULL, NULL, NULL, NULL                           \
+    }
 
 // Adds the op to a context. The struct is copied; its texts and user live as long as the context.
 // Errors: WEFT_ERR_NAME (taken, or not a word), WEFT_ERR_USAGE (a function or size is missing or out

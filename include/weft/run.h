@@ -48,6 +48,7 @@ typedef struct weft_compile_options {
 WEFT_API weft_status weft_compile(weft_state *state, const weft_graph *graph,
                                   const weft_compile_options *options, weft_program **out_program,
                                   weft_error *err);
+// Accepts NULL.
 WEFT_API void weft_program_destroy(weft_program *program);
 
 // Copies data into the input of that name: row-major, of its dtype, exact size.
