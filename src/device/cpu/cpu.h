@@ -14,7 +14,7 @@
 #include "device/cpu/cpu_isa.h"
 #include "device/cpu/cpu_pool.h"
 #include "device/cpu/cpu_walk.h"
-#include "device/device.h"
+#include "device/host_buffer.h"
 
 typedef struct wf_cpu_device {
     weft_device base; // first: a weft_device points here
@@ -23,11 +23,6 @@ typedef struct wf_cpu_device {
 } wf_cpu_device;
 
 extern const wf_driver wf_driver_cpu;
-
-struct wf_device_buffer {
-    char *data;
-    size_t size_bytes;
-};
 
 // The program's status word: WF_STATUS_GOOD, or the lowest index of a task that went bad.
 typedef _Atomic uint32_t wf_cpu_status;

@@ -4,12 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device/device.h"
-
-struct wf_device_buffer {
-    size_t size_bytes;
-    unsigned char *data;
-};
+#include "device/host_buffer.h"
 
 struct wf_device_program {
     const wf_plan *plan;
@@ -54,56 +49,6 @@ static weft_status open_device(weft_context *ctx, const char *selector,
 }
 
 static void close_device(weft_device *dev) { wf_free(&dev->context->allocator, dev); }
-
-static weft_status buffer_create(weft_device *dev, size_t size_bytes, wf_device_buffer **out,
-                                 weft_error *err) {
-    const wf_allocator *a = &dev->context->allocator;
-    *out = NULL;
-    wf_device_buffer *b;
-    WEFT_TRY(wf_alloc(a, 1, sizeof *b, &b, err));
-    weft_status status = wf_alloc(a, size_bytes, 1, &b->data, err);
-    if (status != WEFT_OK) {
-        wf_free(a, b);
-        return status;
-    }
-    b->size_bytes = size_bytes;
-    dev->buffer_bytes += size_bytes;
-    if (dev->buffer_bytes > dev->peak_buffer_bytes) dev->peak_buffer_bytes = dev->buffer_bytes;
-    *out = b;
-    return WEFT_OK;
-}
-
-static void buffer_destroy(weft_device *dev, wf_device_buffer *buffer) {
-    if (!buffer) return;
-    dev->buffer_bytes -= buffer->size_bytes;
-    wf_free(&dev->context->allocator, buffer->data);
-    wf_free(&dev->context->allocator, buffer);
-}
-
-static weft_status buffer_write(weft_device *dev, wf_device_buffer *dst, size_t offset_bytes,
-                                const void *src, size_t size_bytes, weft_error *err) {
-    (void)dev;
-    (void)err;
-    if (size_bytes) memcpy(dst->data + offset_bytes, src, size_bytes);
-    return WEFT_OK;
-}
-
-static weft_status buffer_read(weft_device *dev, wf_device_buffer *src, size_t offset_bytes,
-                               void *dst, size_t size_bytes, weft_error *err) {
-    (void)dev;
-    (void)err;
-    if (size_bytes) memcpy(dst, src->data + offset_bytes, size_bytes);
-    return WEFT_OK;
-}
-
-static weft_status buffer_copy(weft_device *dev, wf_device_buffer *src, size_t src_offset_bytes,
-                               wf_device_buffer *dst, size_t dst_offset_bytes, size_t size_bytes,
-                               weft_error *err) {
-    (void)dev;
-    (void)err;
-    if (size_bytes) memmove(dst->data + dst_offset_bytes, src->data + src_offset_bytes, size_bytes);
-    return WEFT_OK;
-}
 
 static size_t task_workspace(weft_device *dev, const wf_task *task) {
     (void)dev;
@@ -161,11 +106,11 @@ const wf_driver wf_driver_null = {
     .enumerate = enumerate,
     .open = open_device,
     .close = close_device,
-    .buffer_create = buffer_create,
-    .buffer_destroy = buffer_destroy,
-    .buffer_write = buffer_write,
-    .buffer_read = buffer_read,
-    .buffer_copy = buffer_copy,
+    .buffer_create = wf_host_buffer_create,
+    .buffer_destroy = wf_host_buffer_destroy,
+    .buffer_write = wf_host_buffer_write,
+    .buffer_read = wf_host_buffer_read,
+    .buffer_copy = wf_host_buffer_copy,
     .task_workspace = task_workspace,
     .program_create = program_create,
     .program_destroy = program_destroy,
