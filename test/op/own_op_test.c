@@ -95,7 +95,7 @@ static void its_infer_words_the_error(void **state) {
     weft_val x = weft_input(kit->g, "x", WEFT_I32, KIT_DIMS(2)), y = WEFT_NONE;
     assert_int_equal(weft_context_add_op(kit->ctx, &op, NULL), WEFT_OK);
     weft_graph_at(kit->g, NULL, 0, 0);
-    weft_own(kit->g, "wave", &x, numbers, &y);
+    (weft_own)(kit->g, "wave", &x, numbers, &y);
     assert_int_equal(y.id, 0);
     graph_kit_expect_error(kit->g, WEFT_ERR_DTYPE, "wave: x is not f32");
 }
@@ -116,7 +116,7 @@ static void wrong_ops_are_refused(void **state) {
     assert_string_equal(err.message, "own op wave: infer or eval is missing");
     weft_val x = weft_scalar(kit->g, WEFT_F32, 1.0), y = WEFT_NONE;
     weft_graph_at(kit->g, NULL, 0, 0);
-    weft_own(kit->g, "wave", &x, NULL, &y);
+    (weft_own)(kit->g, "wave", &x, NULL, &y);
     graph_kit_expect_error(kit->g, WEFT_ERR_NAME, "own op wave is not in the context");
 }
 
