@@ -53,6 +53,15 @@ static const char *range_text(double least, double most, uint32_t flags, char bu
     return buf;
 }
 
+static const char *integer_range_text(double least, double most, char buf[96])
+{
+    if (most < 9e18)
+        snprintf(buf, 96, "%lld to %lld", (long long)least, (long long)most);
+    else
+        snprintf(buf, 96, "%lld or more", (long long)least);
+    return buf;
+}
+
 weft_status wf_key_read_integer(const wf_key_reader *r, const char *path, const wf_yaml *node,
                                 double least, double most, int64_t *out)
 {
@@ -62,7 +71,7 @@ weft_status wf_key_read_integer(const wf_key_reader *r, const char *path, const 
         node->kind == WF_YAML_SCALAR && node->is_plain && wf_text_parse_i64(node->text, &value);
     if (!is_integer || (double)value < least || (double)value > most) {
         return wf_yaml_fail(node, r->err, "%s: %s, expected a whole number, %s", path,
-                            wf_yaml_what(node, what), range_text(least, most, 0, range));
+                            wf_yaml_what(node, what), integer_range_text(least, most, range));
     }
     *out = value;
     return WEFT_OK;

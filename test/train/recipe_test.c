@@ -1,0 +1,135 @@
+// Recipes: what is read, what is printed, and that the one is the other.
+#include "train/train_tools.h"
+
+#include "recipe/recipe.h"
+
+static weft_recipe *read_text(weft_context *context, const char *text, const char *setting)
+{
+    weft_recipe *recipe;
+    weft_error err = {0};
+    const char *path = tiny_write(text);
+    if (weft_recipe_read(context, path, &setting, setting ? 1 : 0, &recipe, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
+    return recipe;
+}
+
+static void defaults_and_short_forms(void **state)
+{
+    static const char text[] =
+        "name: a\n"
+        "data: {dir: /data}\n"
+        "model: [max_pool: 2, conv: {out: 4, kernel: [3, 5]}, relu, linear: 10]\n"
+        "loss: cross_entropy\n"
+        "optimiser: {kind: adam, lr: 1e-3}\n"
+        "schedule: one_cycle\n"
+        "train: {batch: 8, epochs: 2}\n";
+    weft_context *context;
+    (void)state;
+    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
+    weft_recipe *r = read_text(context, text, NULL);
+    assert_string_equal(weft_recipe_name(r), "a");
+    assert_int_equal(weft_recipe_arithmetic(r), WEFT_EXACT);
+    assert_int_equal(r->v.model.n, 4);
+    assert_string_equal(r->v.model.v[0].name, "max_pool1");
+    assert_string_equal(r->v.model.v[1].name, "conv1");
+    assert_int_equal(r->v.model.v[1].kernel.n, 2);
+    assert_int_equal(r->v.model.v[1].kernel.v[1], 5);
+    assert_true(r->v.model.v[1].has_bias);
+    assert_int_equal(r->v.model.v[3].out, 10);
+    assert_int_equal(r->v.schedule.kind, WEFT_SCHEDULE_ONE_CYCLE);
+    assert_true(r->v.optimizer.beta2 == 0.999 && r->v.optimizer.lr == 1e-3);
+    assert_true(r->v.data.normalise.is_on && r->v.data.validation == 0.0);
+    assert_int_equal(r->v.train.steps, WF_KEY_UNSET);
+    weft_recipe_destroy(r);
+    // The two lengths replace each other.
+    r = read_text(context, text, "train.steps=7");
+    assert_int_equal(r->v.train.steps, 7);
+    assert_int_equal(r->v.train.epochs, WF_KEY_UNSET);
+    weft_recipe_destroy(r);
+    r = read_text(context, text, "data.augment={crop: 2, flip: true}");
+    assert_int_equal(r->v.data.augment.crop, 2);
+    weft_recipe_destroy(r);
+    r = read_text(context, text, "data.augment.crop=3");
+    assert_int_equal(r->v.data.augment.crop, 3);
+    weft_recipe_destroy(r);
+    weft_context_destroy(context);
+}
+
+static char *print(const weft_recipe *recipe)
+{
+    wf_text text;
+    wf_text_init(&text, &recipe->allocator);
+    assert_int_equal(wf_recipe_print(recipe, &text, NULL), WEFT_OK);
+    return text.data;
+}
+
+// Printed, read and printed again it is the same text; for all recipes of the project and the small one.
+static void prints_what_it_reads(void **state)
+{
+    static const char *const names[] = {"softmax", "mlp", "lenet", "cnn", "bn"};
+    weft_context *context;
+    (void)state;
+    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
+    for (size_t i = 0; i <= sizeof names / sizeof names[0]; i++) {
+        weft_recipe *first;
+        char path[1024] = "";
+        weft_error err = {0};
+        if (i < sizeof names / sizeof names[0]) {
+            snprintf(path, sizeof path, "%s/recipes/fashion-%s.yaml", WEFT_SOURCE_DIR, names[i]);
+            if (weft_recipe_read(context, path, NULL, 0, &first, &err) != WEFT_OK)
+                fail_msg("%s", err.message);
+        } else {
+            first = read_text(context, tiny_recipe, "data.classes=[yes, a b, \"x\\\"y\", \"1\"]");
+        }
+        char *a = print(first);
+        weft_recipe *second = read_text(context, a, NULL);
+        char *b = print(second);
+        assert_string_equal(a, b);
+        const wf_allocator allocator = first->allocator;
+        wf_free(&allocator, a);
+        wf_free(&allocator, b);
+        weft_recipe_destroy(first);
+        weft_recipe_destroy(second);
+    }
+    weft_context_destroy(context);
+}
+
+// cases.md 84: byte order mark, CRLF, no final newline, trailing blanks: one recipe.
+static void text_variants(void **state)
+{
+    static const char *const variants[] = {
+        "name: a\ndata: {dir: /d}\nmodel: [linear: 1]\noptimiser: {kind: sgd, lr: 1}\n"
+        "train: {batch: 1, steps: 1}\n",
+        "\xef\xbb\xbfname: a\ndata: {dir: /d}\nmodel: [linear: 1]\noptimiser: {kind: sgd, lr: 1}\n"
+        "train: {batch: 1, steps: 1}\n",
+        "name: a\r\ndata: {dir: /d}\r\nmodel: [linear: 1]\r\noptimiser: {kind: sgd, lr: 1}\r\n"
+        "train: {batch: 1, steps: 1}\r\n",
+        "name: a  \n\ndata: {dir: /d} # here\nmodel: [linear: 1]\noptimiser: {kind: sgd, lr: 1}   \n"
+        "train: {batch: 1, steps: 1}",
+    };
+    weft_context *context;
+    char *first = NULL;
+    (void)state;
+    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
+    const wf_allocator allocator = wf_allocator_default();
+    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
+        weft_recipe *recipe = read_text(context, variants[i], NULL);
+        char *text = print(recipe);
+        if (first)
+            assert_string_equal(text, first);
+        if (first)
+            wf_free(&allocator, text);
+        else
+            first = text;
+        weft_recipe_destroy(recipe);
+    }
+    wf_free(&allocator, first);
+    weft_context_destroy(context);
+}
+
+const struct CMUnitTest wf_tests_recipe[] = {
+    cmocka_unit_test(defaults_and_short_forms),
+    cmocka_unit_test(prints_what_it_reads),
+    cmocka_unit_test(text_variants),
+};
+const unsigned long wf_n_tests_recipe = WF_N_TESTS(wf_tests_recipe);
