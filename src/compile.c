@@ -93,73 +93,6 @@ static weft_status make_plan(const compiler *c, const weft_graph *src, wf_plan *
     return status;
 }
 
-static weft_status compile_graph(const compiler *c, const weft_graph *graph,
-                                 weft_program **out_program);
-
-// The first value of a variable, computed on the device by a program of its own.
-static weft_status initialise(const compiler *c, const weft_graph *graph, const wf_node *node) {
-    const char *name = node->attrs[0].u.text;
-    const weft_type *type = wf_graph_type(graph, node->first_output);
-    const wf_id init = (wf_id)node->attrs[1].u.i;
-    const size_t bytes = (size_t)wf_type_count(type) * weft_dtype_size(type->dtype);
-    if (init == 0) {
-        WEFT_FAIL(c->err, WEFT_ERR_NAME, "variable %s is not in the state and has no first value",
-                  name);
-    }
-    wf_rewrite rw;
-    weft_graph *g = NULL;
-    weft_program *program = NULL;
-    void *data = NULL;
-    const wf_allocator *a = &c->ctx->allocator;
-    WEFT_TRY(wf_rewrite_init(&rw, graph, c->err));
-    // Copying everything up to the first value is enough: pass `dead` takes the rest away.
-    const uint32_t last = wf_graph_value(graph, init)->node;
-    for (uint32_t n = 0; n <= last; n++) {
-        if (!(graph->nodes[n].op->flags & WF_OP_EFFECT)) wf_rewrite_copy(&rw, n);
-    }
-    g = rw.dst;
-    weft_output(g, "init", wf_rewrite_get(&rw, init));
-    wf_free(a, rw.map);
-    weft_status status = weft_graph_status(g, c->err);
-    if (status == WEFT_OK) status = compile_graph(c, g, &program);
-    if (status == WEFT_OK) status = weft_program_run(program, c->err);
-    if (status == WEFT_OK) status = wf_alloc(a, bytes, 1, &data, c->err);
-    if (status == WEFT_OK) status = weft_program_read(program, "init", data, bytes, c->err);
-    weft_program_destroy(program);
-    if (status == WEFT_OK) {
-        status = weft_state_write(c->state, name, type, data, bytes, c->err);
-    }
-    wf_free(a, data);
-    weft_graph_destroy(g);
-    return status;
-}
-
-static bool is_variable(const wf_node *node) {
-    return (node->op->flags & WF_OP_SOURCE) && node->op->n_attrs > 1 &&
-           node->op->attrs[0].kind == WF_ATTR_TEXT && node->op->attrs[1].kind == WF_ATTR_INT;
-}
-
-// Variables of the plan that the state lacks get their first values; the others must agree.
-static weft_status prepare_variables(const compiler *c, const weft_graph *graph,
-                                     const wf_plan *plan) {
-    for (size_t i = 0; i < plan->n_variables; i++) {
-        const wf_plan_binding *b = &plan->variables[i];
-        const wf_variable *v = wf_state_find(c->state, b->name);
-        char have[WF_TYPE_TEXT], want[WF_TYPE_TEXT];
-        if (v && !wf_type_equal(&v->type, &b->view.type)) {
-            WEFT_FAIL(c->err, WEFT_ERR_SHAPE, "variable %s is %s in the state, %s in the graph",
-                      b->name, wf_type_text(&v->type, have), wf_type_text(&b->view.type, want));
-        }
-        for (size_t n = 0; !v && n < graph->n_nodes; n++) {
-            if (is_variable(&graph->nodes[n]) && !strcmp(graph->nodes[n].attrs[0].u.text, b->name)) {
-                WEFT_TRY(initialise(c, graph, &graph->nodes[n]));
-                break;
-            }
-        }
-    }
-    return WEFT_OK;
-}
-
 static weft_status check_limit(const compiler *c, const wf_plan *plan) {
     const uint64_t limit = c->options->memory_limit_bytes;
     const uint64_t need = plan->arena_bytes + plan->constant_bytes + plan->variable_bytes +
@@ -177,7 +110,7 @@ static weft_status compile_graph(const compiler *c, const weft_graph *graph,
     WEFT_TRY(dump_graph(c, "graph", graph));
     WEFT_TRY(make_plan(c, graph, &plan));
     weft_status status = check_limit(c, plan);
-    if (status == WEFT_OK) status = prepare_variables(c, graph, plan);
+    if (status == WEFT_OK) status = wf_state_prepare(c->state, graph, plan, c->err);
     if (status != WEFT_OK) {
         wf_plan_destroy(plan);
         return status;

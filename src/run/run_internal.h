@@ -40,6 +40,11 @@ weft_status wf_device_get(weft_device *dev, wf_device_buffer *src, size_t offset
 // The planner's options for a device.
 wf_plan_options wf_device_plan_options(weft_device *dev);
 
+// Variables of the plan that the state lacks get their first values, each computed on the device by a
+// program of its own; graph is the one the plan was made from. The others must have the plan's types.
+weft_status wf_state_prepare(weft_state *state, const weft_graph *graph, const wf_plan *plan,
+                             weft_error *err);
+
 // Makes a program out of a plan, which it takes; every variable of the plan is in the state.
 weft_status wf_program_create(weft_state *state, wf_plan *take_plan, weft_program **out,
                               weft_error *err);
