@@ -10,15 +10,16 @@
 #include "pass/pass.h"
 
 extern const wf_op wf_op_input, wf_op_variable;
-extern const wf_pass wf_pass_dead, wf_pass_expand;
+extern const wf_pass wf_pass_expand;
 
 enum { SOURCE_NAME, VARIABLE_INIT }; // attributes, see op/input.c and op/variable.c
 
 struct wf_check_truth {
     wf_allocator allocator;
     wf_arena memory;
-    weft_graph *g;
-    void **data; // by value id
+    const weft_graph *g;
+    weft_graph *expanded; // NULL: g is the trial's own
+    void **data;          // by value id
 };
 
 static wf_tensor tensor_of(const wf_check_truth *t, wf_id id)
@@ -75,14 +76,25 @@ static weft_status eval_node(wf_check_truth *t, const wf_node *node, weft_error 
     return (op->eval_truth ? op->eval_truth : op->eval)(&q, err);
 }
 
-static weft_status expand_graph(const weft_graph *src, weft_graph **out, weft_error *err)
+// Most graphs need no expansion and stay the trial's own; first values of variables are known by their
+// ids there.
+static weft_status expand_graph(wf_check_truth *t, const weft_graph *src, weft_error *err)
 {
-    weft_graph *live;
-    *out = NULL;
-    WEFT_TRY(wf_pass_dead.run(src, &live, err));
-    const weft_status status = wf_pass_expand.run(live, out, err);
-    weft_graph_destroy(live);
-    return status;
+    bool expands = false, has_variable = false;
+    for (size_t i = 0; i < src->n_nodes; i++) {
+        expands |= src->nodes[i].op->expand != NULL;
+        has_variable |= src->nodes[i].op == &wf_op_variable;
+    }
+    t->g = src;
+    if (!expands) {
+        return WEFT_OK;
+    }
+    if (has_variable) {
+        WEFT_FAIL(err, WEFT_ERR_INTERNAL, "check: a case with variables and ops that expand");
+    }
+    WEFT_TRY(wf_pass_expand.run(src, &t->expanded, err));
+    t->g = t->expanded;
+    return WEFT_OK;
 }
 
 static weft_status allocate_values(wf_check_truth *t, weft_error *err)
@@ -105,7 +117,7 @@ static weft_status allocate_values(wf_check_truth *t, weft_error *err)
 static weft_status prepare(wf_check_truth *t, const wf_check_trial *trial, bool absolute,
                            weft_error *err)
 {
-    WEFT_TRY(expand_graph(trial->g, &t->g, err));
+    WEFT_TRY(expand_graph(t, trial->g, err));
     WEFT_TRY(allocate_values(t, err));
     for (size_t i = 0; i < t->g->n_nodes; i++) {
         if (t->g->nodes[i].op == &wf_op_input) {
@@ -141,7 +153,7 @@ void wf_check_truth_destroy(wf_check_truth *t)
         return;
     }
     const wf_allocator a = t->allocator;
-    weft_graph_destroy(t->g);
+    weft_graph_destroy(t->expanded);
     wf_arena_deinit(&t->memory);
     wf_free(&a, t);
 }

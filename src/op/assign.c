@@ -1,5 +1,6 @@
 // The variable takes the value when the step ends, unless the step's status is bad; y = the value.
 #include "op/build.h"
+#include "op/check_case.h"
 #include "op/tensor.h"
 
 extern const wf_op wf_op_assign;
@@ -25,6 +26,72 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+// v = v + x, with v = 1 before.
+static weft_val build_update(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    (void)p;
+    const weft_type t = weft_val_type(g, in[0]);
+    const weft_val v = weft_variable(g, "v", weft_fill(g, t.dtype, t.dims, t.ndim, 1.0));
+    return weft_assign(g, v, t.dtype == WEFT_F32 ? weft_add(g, v, in[0]) : in[0]);
+}
+
+// Two variables that trade places, one of them after a change.
+static weft_val build_swap(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    (void)p;
+    const weft_type t = weft_val_type(g, in[0]);
+    const weft_val a = weft_variable(g, "a", weft_fill(g, t.dtype, t.dims, t.ndim, 1.0));
+    const weft_val b = weft_variable(g, "b", weft_fill(g, t.dtype, t.dims, t.ndim, 2.0));
+    weft_assign(g, a, b);
+    return weft_assign(g, b, weft_mul(g, a, in[0]));
+}
+
+// A bad step changes no variable.
+static weft_val build_guarded(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    weft_guard(g, in[0]);
+    return build_update(g, in, p);
+}
+
+static void cases(wf_check_list *list)
+{
+    static const int64_t sizes[] = {0, 1, 31, 33, 5003};
+    static const weft_dtype dtypes[] = {WEFT_I64, WEFT_U8, WEFT_BOOL, WEFT_BF16};
+    const int64_t table[] = {7, 9};
+    for (size_t i = 0; i < WF_COUNT_OF(sizes); i++) {
+        const wf_check_input x = {.type = wf_type_make(WEFT_F32, 1, &sizes[i])};
+        wf_check_add(list, (wf_check_case){.name = wf_check_name(list, "add %d", (int)sizes[i]),
+                                           .build = build_update,
+                                           .n_inputs = 1,
+                                           .inputs = {x},
+                                           .no_gradient = true,
+                                           .bound = 1.0});
+    }
+    for (size_t i = 0; i < WF_COUNT_OF(dtypes); i++) {
+        const wf_check_input x = {.type = wf_type_make(dtypes[i], 2, table)};
+        wf_check_add(list, (wf_check_case){.name = weft_dtype_name(dtypes[i]),
+                                           .build = build_update,
+                                           .n_inputs = 1,
+                                           .inputs = {x},
+                                           .no_gradient = true,
+                                           .bound = 1.0});
+    }
+    wf_check_case one = {.name = "swap",
+                         .build = build_swap,
+                         .n_inputs = 1,
+                         .inputs = {WF_CHECK_INPUT(WEFT_F32, 7, 9)},
+                         .no_gradient = true,
+                         .bound = 1.0};
+    wf_check_add(list, one);
+    one.name = "guarded, bad";
+    one.build = build_guarded;
+    one.inputs[0].fill = WF_CHECK_SPECIAL;
+    wf_check_add(list, one);
+    one.name = "guarded, good";
+    one.inputs[0].fill = WF_CHECK_WIDE;
+    wf_check_add(list, one);
+}
+
 const wf_op wf_op_assign = {
     .name = "assign",
     .n_inputs = 2,
@@ -34,6 +101,7 @@ const wf_op wf_op_assign = {
     .infer = infer,
     .eval = eval,
     .cost = wf_cost_none,
+    .cases = cases,
 };
 
 weft_val weft_assign(weft_graph *g, weft_val var, weft_val value)
