@@ -1,6 +1,8 @@
 // Status texts and the writing of error messages.
 #include "base/error.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +40,7 @@ weft_status wf_error_set(weft_error *err, weft_status code, const char *format, 
         va_start(args, format);
         err->code = (int32_t)code;
         err->reserved = 0;
-        vsnprintf(err->message, sizeof err->message, format, args);
+        wf_text_vformat(err->message, sizeof err->message, format, args);
         va_end(args);
     }
     return code;
@@ -49,7 +51,7 @@ void wf_error_prefix(weft_error *err, const char *format, ...) {
     char text[sizeof err->message];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(text, sizeof text, format, args);
+    int n = wf_text_vformat(text, sizeof text, format, args);
     va_end(args);
     if (n < 0) return;
     size_t used = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;

@@ -61,27 +61,42 @@ void wf_text_append_char(wf_text *text, char c)
     wf_text_append_n(text, &c, 1);
 }
 
-void wf_text_printf(wf_text *text, const char *format, ...)
+int wf_text_vformat(char *out, size_t size, const char *format, va_list args)
 {
     // The thread's own locale, for the time of the call: glibc hands out a static object for "C".
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = c_locale ? uselocale(c_locale) : (locale_t)0;
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    int len = vsnprintf(NULL, 0, format, args);
-    if (len < 0)
-        text->is_out_of_memory = true;
-    else if (reserve(text, (size_t)len)) {
-        vsnprintf(text->data + text->len, (size_t)len + 1, format, again);
-        text->len += (size_t)len;
-    }
-    va_end(again);
-    va_end(args);
+    const int len = vsnprintf(out, size, format, args);
     if (c_locale) {
         uselocale(before);
         freelocale(c_locale);
     }
+    return len;
+}
+
+int wf_text_format(char *out, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int len = wf_text_vformat(out, size, format, args);
+    va_end(args);
+    return len;
+}
+
+void wf_text_printf(wf_text *text, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int len = wf_text_vformat(NULL, 0, format, args);
+    if (len < 0)
+        text->is_out_of_memory = true;
+    else if (reserve(text, (size_t)len)) {
+        wf_text_vformat(text->data + text->len, (size_t)len + 1, format, again);
+        text->len += (size_t)len;
+    }
+    va_end(again);
+    va_end(args);
 }
 
 void wf_text_append_f32(wf_text *text, float value)

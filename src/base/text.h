@@ -3,6 +3,8 @@
 #ifndef WF_BASE_TEXT_H
 #define WF_BASE_TEXT_H
 
+#include <stdarg.h>
+
 #include "base/alloc.h"
 
 // A growable string. Appending never returns a status: a failed allocation is remembered, later
@@ -24,6 +26,9 @@ void wf_text_append_n(wf_text *text, const char *str, size_t len);
 void wf_text_append_char(wf_text *text, char c);
 // printf with '.' as the decimal point whatever the locale is.
 void wf_text_printf(wf_text *text, const char *format, ...) WF_PRINTF(2, 3);
+// vsnprintf and snprintf likewise.
+int wf_text_vformat(char *out, size_t size, const char *format, va_list args) WF_PRINTF(3, 0);
+int wf_text_format(char *out, size_t size, const char *format, ...) WF_PRINTF(3, 4);
 // The shortest decimal that reads back to the same bits; nan, inf, -inf for the rest.
 void wf_text_append_f32(wf_text *text, float value);
 void wf_text_append_f64(wf_text *text, double value);

@@ -134,7 +134,7 @@ bool wf_check_close(const wf_check_result *expected, const wf_check_result *got,
                 (is_float && fabs(x - y) <= tolerance * fmax(scale, 0x1p-100))) {
                 continue;
             }
-            (void)snprintf(reason, 256, "%s[%" PRId64 "] is %.9g, expected %.9g to %.2g of %.3g",
+            (void)wf_text_format(reason, 256, "%s[%" PRId64 "] is %.9g, expected %.9g to %.2g of %.3g",
                            a->name, i, y, x, tolerance, scale);
             return false;
         }
@@ -225,7 +225,7 @@ static bool near_integers(const wf_check_tensor *t, const void *truth, char reas
     const wf_check_tensor other = {t->name, t->type, (void *)(uintptr_t)truth, false};
     for (int64_t i = 0; i < wf_type_count(&t->type); i++) {
         if (bits_at(t, i) != bits_at(&other, i)) {
-            (void)snprintf(reason, 256, "%s[%" PRId64 "] is %.17g, by way of float64 %.17g",
+            (void)wf_text_format(reason, 256, "%s[%" PRId64 "] is %.17g, by way of float64 %.17g",
                            t->name, i, value_at(t, i), value_at(&other, i));
             return false;
         }
@@ -286,7 +286,7 @@ bool wf_check_gradients_near(const wf_check_result *got, const wf_check_truth *t
             const double x = value_at(t, i);
             if (isfinite(values[i]) && fabs(values[i]) < 0x1p127 &&
                 !(fabs(x - values[i]) <= tolerance * scale + 0x1p-100)) {
-                (void)snprintf(reason, 256, "%s[%" PRId64 "] is %.9g, in float64 %.9g", t->name, i,
+                (void)wf_text_format(reason, 256, "%s[%" PRId64 "] is %.9g, in float64 %.9g", t->name, i,
                                x, values[i]);
                 return false;
             }

@@ -21,7 +21,7 @@ const char *wf_check_name(wf_check_list *list, const char *format, ...)
     char text[256];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
+    (void)wf_text_vformat(text, sizeof text, format, args);
     va_end(args);
     const char *copy = wf_arena_strdup(&list->memory, text);
     if (!copy) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "graph/graph.h"
 #include "graph/registry.h"
 
@@ -56,7 +57,7 @@ void wf_context_log(const weft_context *ctx, weft_log_level level, const char *f
     char line[2048];
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    wf_text_vformat(line, sizeof line, format, args);
     va_end(args);
     ctx->log(ctx->log_user, level, line);
 }

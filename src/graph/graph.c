@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "graph/op_info.h"
 
 weft_status weft_graph_create(weft_context *ctx, weft_graph **out_graph, weft_error *err) {
@@ -74,7 +75,7 @@ void wf_graph_fail(weft_graph *g, const wf_op *op, weft_status code, const char 
     char text[800];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    wf_text_vformat(text, sizeof text, format, args);
     va_end(args);
     record(g, op ? wf_op_name(op) : NULL, code, text);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "weft_config.h"
 
 // Recipes nest five deep; an alias that holds itself would nest for ever.
@@ -17,7 +18,7 @@ static weft_status fail_at(const char *source, int32_t line, int32_t column, wef
                            const char *format, va_list args)
 {
     char text[768];
-    vsnprintf(text, sizeof text, format, args);
+    wf_text_vformat(text, sizeof text, format, args);
     if (line == 0)
         WEFT_FAIL(err, WEFT_ERR_RECIPE, "%s: %s", source, text);
     WEFT_FAIL(err, WEFT_ERR_RECIPE, "%s:%d:%d: %s", source, line, column, text);

@@ -5,6 +5,7 @@
 // to DIR/<stem>.tally, because CTest runs one process per stem.
 #include "wf_test.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,14 @@ int main(int argc, char **argv)
             return print_usage(stderr, 2);
         }
     }
+    // WEFT_TEST_LOCALE: the tests run as in a program that has set this locale, but for what the system
+    // says, which tests compare in English.
+    const char *locale = getenv("WEFT_TEST_LOCALE");
+    if (locale && !setlocale(LC_ALL, locale)) {
+        (void)fprintf(stderr, "weft-tests: no locale '%s'\n", locale);
+        return 2;
+    }
+    (void)setlocale(LC_MESSAGES, "C");
     const char *full = getenv("WEFT_TEST_FULL");
     running.is_full = full && full[0] != '\0';
     // So that cmocka's lines, which go to stderr in part, keep their place among ours.
