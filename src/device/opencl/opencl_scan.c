@@ -1,5 +1,6 @@
 // Finding OpenCL: the library, its platforms, their devices, and why one cannot be used.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/thread.h"
@@ -132,9 +133,11 @@ weft_status wf_opencl_scan(wf_opencl_found out_found[WF_OPENCL_MAX_DEVICES], siz
     cl_uint n_platforms = 0;
     cl_int code = cl->clGetPlatformIDs(WF_OPENCL_MAX_DEVICES, platforms, &n_platforms);
     if (code != CL_SUCCESS || n_platforms == 0) {
+        const char *vendors = getenv("OCL_ICD_VENDORS"); // what the loader goes by
         WEFT_FAIL(err, WEFT_ERR_DEVICE,
-                  "no OpenCL driver found: libOpenCL lists no platform (%s); %s",
-                  code == CL_SUCCESS ? "none" : wf_opencl_code_name(code), INSTALL);
+                  "no OpenCL driver found: libOpenCL lists no platform (%s), searched %s; %s",
+                  code == CL_SUCCESS ? "none" : wf_opencl_code_name(code),
+                  vendors ? vendors : "/etc/OpenCL/vendors", INSTALL);
     }
     if (n_platforms > WF_OPENCL_MAX_DEVICES)
         n_platforms = WF_OPENCL_MAX_DEVICES;
