@@ -138,7 +138,7 @@ WF_UNUSED static void case_expect(case_run *r, weft_val y, const double *expecte
 // The same to the last bit.
 WF_UNUSED static void case_expect_bits(case_run *r, weft_val y, const void *expected, size_t bytes)
 {
-    void *got = malloc(bytes);
+    void *got = malloc(bytes + 1);
     weft_error err;
     assert_non_null(got);
     weft_output(r->g, "y", y);
