@@ -34,7 +34,11 @@ static void set_limits(wf_opencl_device *dev)
     gpu->max_group_size = f->max_group_size > UINT32_MAX ? UINT32_MAX : (uint32_t)f->max_group_size;
     gpu->local_bytes = f->local_bytes;
     // A device that calls itself both (Oclgrind) gets the forms of a GPU.
-    gpu->render.is_cpu = (f->type & CL_DEVICE_TYPE_CPU) && !(f->type & CL_DEVICE_TYPE_GPU);
+    // So does llvmpipe, which silently leaves every loop once a work-item has gone round 65535 times in
+    // all (Mesa's LP_MAX_TGSI_LOOP_ITERATIONS): one work-item for a whole tile would be cut short.
+    const bool is_llvmpipe = strncmp(f->name, "llvmpipe", strlen("llvmpipe")) == 0;
+    gpu->render.is_cpu =
+        (f->type & CL_DEVICE_TYPE_CPU) && !(f->type & CL_DEVICE_TYPE_GPU) && !is_llvmpipe;
     gpu->render.has_f64 = f->has_f64;
     gpu->render.group_size = gpu->max_group_size < 256 ? 64 : 256;
     gpu->render.n_units = f->compute_units ? f->compute_units : 1;
