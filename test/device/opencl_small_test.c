@@ -16,6 +16,7 @@ static void fused(void **state)
     weft_context *ctx;
     weft_device *dev = opencl_open_exact(&ctx);
     opencl_as_gpu(dev);
+    opencl_write_whole(dev);
     for (uint64_t seed = 1; seed <= 24; seed++) {
         kernel_case c;
         kernel_case_make(ctx, seed, 200, &c);
@@ -211,6 +212,7 @@ static void every_kernel(void **state)
     weft_device *dev = opencl_open_exact(&ctx);
     weft_device *ref;
     opencl_as_gpu(dev);
+    opencl_write_whole(dev);
     assert_int_equal(weft_device_open(ctx, "ref", NULL, &ref, NULL), WEFT_OK);
     uint8_t *got = malloc(1 << 16), *want = malloc(1 << 16);
     for (size_t i = 0; i < WF_N_TESTS(cases); i++) {

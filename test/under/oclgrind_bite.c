@@ -1,5 +1,6 @@
-// A kernel that writes past its buffer, through a loader opened at run time as weft opens it. tools/check-under
-// runs it first: where Oclgrind does not report it, an empty log of the real tests would mean nothing.
+// A kernel that writes past its buffer, stores what was never written and races, through a loader opened at run
+// time as weft opens it. tools/check-under runs it first: where Oclgrind does not report all three, an empty log of
+// the real tests would mean nothing.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -34,7 +35,13 @@ int main(void)
         (void)fprintf(stderr, "oclgrind_bite: no device\n");
         return 1;
     }
-    const char *text = "kernel void bite(global int *a) { a[get_global_id(0)] = 1; }";
+    const char *text = "kernel void bite(global int *a)"
+                       "{"
+                       "    local int never[8];"
+                       "    const int i = get_global_id(0);"
+                       "    a[i] = never[i];"
+                       "    a[0] = i;"
+                       "}";
     const size_t n = 8; // the buffer holds four
     cl_context context = p_clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
     cl_command_queue queue = p_clCreateCommandQueue(context, device, 0, NULL);
