@@ -60,6 +60,7 @@ if(WEFT_CMOCKA_FOUND)
     weft_stems(stem "" "_test\\.c" ${file})
     file(STRINGS ${file} head LIMIT_COUNT 10 REGEX "^// labels:")
     string(REGEX REPLACE "^// labels: *" "" labels "${head}")
+    string(REGEX REPLACE " *\\(.*" "" labels "${labels}") # what follows in brackets is the reason
     separate_arguments(labels)
     set(timeout 900)
     if("exhaustive" IN_LIST labels)
@@ -70,6 +71,9 @@ if(WEFT_CMOCKA_FOUND)
     add_test(NAME ${stem} COMMAND weft-tests --tally ${weft_tally} ${stem})
     set_tests_properties(${stem} PROPERTIES LABELS "unit;${labels}" TIMEOUT ${timeout}
                          ENVIRONMENT "${weft_test_env}" WORKING_DIRECTORY ${weft_test_tmp})
+    if(file MATCHES "/test/train/") # they write one small data set and one recipe
+      set_tests_properties(${stem} PROPERTIES RESOURCE_LOCK tiny_data)
+    endif()
   endforeach()
 endif()
 

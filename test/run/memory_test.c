@@ -1,7 +1,6 @@
 // The plan's promise about memory: a device's buffers never hold more bytes than the plans say, and many
 // batch sizes in one process leave memory and compiled kernels as they were.
-// labels: sweep opencl noasan
-// (noasan: its own memory grows)
+// labels: sweep opencl noasan (its own memory grows)
 #include <stdio.h>
 #include <string.h>
 
