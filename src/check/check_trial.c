@@ -41,7 +41,7 @@ static weft_status add_inputs(wf_check_trial *t, const char *op_name, const wf_c
     for (size_t i = 0; i < one->n_inputs; i++) {
         const wf_check_input *in = &one->inputs[i];
         wf_check_tensor *to = &t->inputs[i];
-        char text[16];
+        char text[32];
         (void)snprintf(text, sizeof text, "in%zu", i);
         to->name = wf_arena_strdup(&t->memory, text);
         to->is_special = in->fill == WF_CHECK_SPECIAL;
@@ -105,7 +105,7 @@ static weft_status add_gradient(wf_check_trial *t, const wf_check_case *one, con
     weft_grad(t->g, loss, list, n, grads);
     weft_output(t->g, "loss", loss);
     for (size_t i = 0; i < n; i++) {
-        char text[16];
+        char text[32];
         (void)snprintf(text, sizeof text, "grad%zu", place[i]);
         weft_output(t->g, text, grads[i]);
     }
@@ -130,7 +130,7 @@ weft_status wf_check_trial_init(wf_check_trial *t, weft_context *ctx, const char
     const wf_node *node = wf_graph_producer(t->g, out.id);
     t->n_forward = node->first_output == out.id ? node->n_outputs : 1;
     for (size_t i = 0; i < t->n_forward; i++) {
-        char text[16];
+        char text[32];
         (void)snprintf(text, sizeof text, "out%zu", i);
         outs[i] = wf_val_output(out, (uint32_t)i);
         weft_output(t->g, text, outs[i]);
