@@ -27,21 +27,26 @@ WF_FN wf_idx wf_window_start(const wf_idx s[5], wf_idx offset, wf_idx n, wf_idx 
     return offset + n * s[0] + c * s[1];
 }
 
-// What the mean of window q divides by.
+// Cells of window q along axis i that a mean counts.
+WF_FN wf_idx wf_window_axis_count(const wf_window *p, wf_idx q, wf_i32 i)
+{
+    const wf_idx begin = p->count_pad ? -p->pad[i] : 0;
+    const wf_idx end = p->in[i] + (p->count_pad ? p->pad_after[i] : 0);
+    const wf_idx first = q * p->stride[i] - p->pad[i], step = p->dilation[i];
+    const wf_idx last = first + (p->window[i] - 1) * step;
+    // The cells below begin, and those from end on, are left out.
+    const wf_idx below = first < begin ? (begin - first + step - 1) / step : 0;
+    const wf_idx above = last >= end ? (last - end) / step + 1 : 0;
+    const wf_idx n = p->window[i] - below - above;
+    return n > 0 ? n : 0;
+}
+
+// What the mean of window q divides by. Each axis by itself: a loop over them with an index of its own
+// into the arguments crashes rusticl's compiler (Mesa 22.3).
 WF_FN wf_f32 wf_window_count(const wf_window *p, const wf_idx q[3])
 {
-    wf_idx count = 1;
-    for (wf_i32 i = 0; i < 3; i++) {
-        const wf_idx begin = p->count_pad ? -p->pad[i] : 0;
-        const wf_idx end = p->in[i] + (p->count_pad ? p->pad_after[i] : 0);
-        wf_idx n = 0;
-        for (wf_idx r = 0; r < p->window[i]; r++) {
-            const wf_idx h = q[i] * p->stride[i] - p->pad[i] + r * p->dilation[i];
-            n += h >= begin && h < end;
-        }
-        count *= n;
-    }
-    return (wf_f32)count;
+    return (wf_f32)(wf_window_axis_count(p, q[0], 0) * wf_window_axis_count(p, q[1], 1) *
+                    wf_window_axis_count(p, q[2], 2));
 }
 
 // Row-major index of the cell of window q that lies on input cell h; -1: none does.
