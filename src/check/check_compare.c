@@ -134,8 +134,9 @@ bool wf_check_close(const wf_check_result *expected, const wf_check_result *got,
                 (is_float && fabs(x - y) <= tolerance * fmax(scale, 0x1p-100))) {
                 continue;
             }
-            (void)wf_text_format(reason, 256, "%s[%" PRId64 "] is %.9g, expected %.9g to %.2g of %.3g",
-                           a->name, i, y, x, tolerance, scale);
+            (void)wf_text_format(reason, 256,
+                                 "%s[%" PRId64 "] is %.9g, expected %.9g to %.2g of %.3g", a->name,
+                                 i, y, x, tolerance, scale);
             return false;
         }
     }
@@ -226,7 +227,7 @@ static bool near_integers(const wf_check_tensor *t, const void *truth, char reas
     for (int64_t i = 0; i < wf_type_count(&t->type); i++) {
         if (bits_at(t, i) != bits_at(&other, i)) {
             (void)wf_text_format(reason, 256, "%s[%" PRId64 "] is %.17g, by way of float64 %.17g",
-                           t->name, i, value_at(t, i), value_at(&other, i));
+                                 t->name, i, value_at(t, i), value_at(&other, i));
             return false;
         }
     }
@@ -286,8 +287,8 @@ bool wf_check_gradients_near(const wf_check_result *got, const wf_check_truth *t
             const double x = value_at(t, i);
             if (isfinite(values[i]) && fabs(values[i]) < 0x1p127 &&
                 !(fabs(x - values[i]) <= tolerance * scale + 0x1p-100)) {
-                (void)wf_text_format(reason, 256, "%s[%" PRId64 "] is %.9g, in float64 %.9g", t->name, i,
-                               x, values[i]);
+                (void)wf_text_format(reason, 256, "%s[%" PRId64 "] is %.9g, in float64 %.9g",
+                                     t->name, i, x, values[i]);
                 return false;
             }
         }
