@@ -59,8 +59,10 @@ static wf_id inside_source(const wf_planner *p, wf_id id, uint32_t a, uint32_t b
     const wf_value *base = wf_graph_value(p->g, node->inputs[0]);
     if (!is_in(p, base->node, a, b)) return 0;
     const wf_group *group = &p->groups[p->group_of[base->node]];
+    // A view that does not stretch is none: where all inner axes are 1, a permute looks like one.
     const bool is_broadcast = group->kind == WF_TASK_ROW &&
-                              has_outer_dims(group, &base->type) && has_dims(group, &v->type);
+                              has_outer_dims(group, &base->type) && has_dims(group, &v->type) &&
+                              !has_dims(group, &base->type);
     return is_broadcast ? node->inputs[0] : 0;
 }
 
