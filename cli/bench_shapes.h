@@ -19,6 +19,7 @@ typedef struct bench_row {
 bool bench_row_parse(const char *text, size_t least, bench_row *out);
 // Rows of the object `kind` ("gemm", "conv") of a file: {"gemm": {"rows": [["name", 1, 2, ..], ..]}}.
 // Returns how many, or -1 with a message in why.
-int bench_rows_read(const char *path, const char *kind, bench_row out[BENCH_MAX_ROWS], char why[256]);
+int bench_rows_read(const char *path, const char *kind, bench_row out[BENCH_MAX_ROWS],
+                    char why[256]);
 
 #endif

@@ -15,31 +15,37 @@ typedef struct {
 } compiler;
 
 // Logs the text of a stage, line by line, when --dump asks for it. Frees it.
-static void dump_text(const compiler *c, const char *stage, char *text) {
+static void dump_text(const compiler *c, const char *stage, char *text)
+{
     wf_context_log(c->ctx, WEFT_LOG_INFO, "---- %s", stage);
     for (char *line = text; line && *line;) {
         char *end = strchr(line, '\n');
-        if (end) *end = 0;
+        if (end)
+            *end = 0;
         wf_context_log(c->ctx, WEFT_LOG_INFO, "%s", line);
         line = end ? end + 1 : NULL;
     }
     weft_text_free(c->ctx, text);
 }
 
-static bool wants_dump(const compiler *c, const char *stage) {
+static bool wants_dump(const compiler *c, const char *stage)
+{
     return c->options->dump && !strcmp(c->options->dump, stage);
 }
 
-static weft_status dump_graph(const compiler *c, const char *stage, const weft_graph *g) {
+static weft_status dump_graph(const compiler *c, const char *stage, const weft_graph *g)
+{
     char *text;
-    if (!wants_dump(c, stage)) return WEFT_OK;
+    if (!wants_dump(c, stage))
+        return WEFT_OK;
     WEFT_TRY(weft_graph_print(g, &text, c->err));
     dump_text(c, stage, text);
     return WEFT_OK;
 }
 
 // Runs all passes; *out_graph is a new graph, src stays as it is.
-static weft_status run_passes(const compiler *c, const weft_graph *src, weft_graph **out_graph) {
+static weft_status run_passes(const compiler *c, const weft_graph *src, weft_graph **out_graph)
+{
     const weft_graph *current = src;
     weft_graph *owned = NULL, *next = NULL;
     weft_status status = WEFT_OK;
@@ -59,7 +65,7 @@ static weft_status run_passes(const compiler *c, const weft_graph *src, weft_gra
             break;
         }
         wf_context_log(c->ctx, WEFT_LOG_DEBUG, "%s: %zu nodes, %.2f ms", stage, owned->n_nodes,
-               (double)(wf_clock_ns() - start_ns) * 1e-6);
+                       (double)(wf_clock_ns() - start_ns) * 1e-6);
         status = dump_graph(c, stage, owned);
     }
     if (status != WEFT_OK) {
@@ -70,7 +76,8 @@ static weft_status run_passes(const compiler *c, const weft_graph *src, weft_gra
     return WEFT_OK;
 }
 
-static weft_status make_plan(const compiler *c, const weft_graph *src, wf_plan **out_plan) {
+static weft_status make_plan(const compiler *c, const weft_graph *src, wf_plan **out_plan)
+{
     weft_graph *g;
     *out_plan = NULL;
     WEFT_TRY(run_passes(c, src, &g));
@@ -79,12 +86,13 @@ static weft_status make_plan(const compiler *c, const weft_graph *src, wf_plan *
     WEFT_TRY(wf_plan_create(c->ctx, g, &options, out_plan, c->err));
     weft_status status = wf_plan_check(*out_plan, &options, c->err);
     wf_context_log(c->ctx, WEFT_LOG_DEBUG, "plan: %zu tasks, arena %zu bytes, %.2f ms",
-           (*out_plan)->n_tasks, (*out_plan)->arena_bytes,
-           (double)(wf_clock_ns() - start_ns) * 1e-6);
+                   (*out_plan)->n_tasks, (*out_plan)->arena_bytes,
+                   (double)(wf_clock_ns() - start_ns) * 1e-6);
     if (status == WEFT_OK && wants_dump(c, "plan")) {
         char *text;
         status = wf_plan_print(c->ctx, *out_plan, &text, c->err);
-        if (status == WEFT_OK) dump_text(c, "plan", text);
+        if (status == WEFT_OK)
+            dump_text(c, "plan", text);
     }
     if (status != WEFT_OK) {
         wf_plan_destroy(*out_plan);
@@ -93,7 +101,8 @@ static weft_status make_plan(const compiler *c, const weft_graph *src, wf_plan *
     return status;
 }
 
-static weft_status check_limit(const compiler *c, const wf_plan *plan) {
+static weft_status check_limit(const compiler *c, const wf_plan *plan)
+{
     const uint64_t limit = c->options->memory_limit_bytes;
     const uint64_t need = plan->arena_bytes + plan->constant_bytes + plan->variable_bytes +
                           c->state->device->caps.program_bytes;
@@ -105,24 +114,28 @@ static weft_status check_limit(const compiler *c, const wf_plan *plan) {
 }
 
 static weft_status compile_graph(const compiler *c, const weft_graph *graph,
-                                 weft_program **out_program) {
+                                 weft_program **out_program)
+{
     wf_plan *plan;
     WEFT_TRY(dump_graph(c, "graph", graph));
     WEFT_TRY(make_plan(c, graph, &plan));
     weft_status status = check_limit(c, plan);
-    if (status == WEFT_OK) status = wf_state_prepare(c->state, graph, plan, c->err);
+    if (status == WEFT_OK)
+        status = wf_state_prepare(c->state, graph, plan, c->err);
     if (status != WEFT_OK) {
         wf_plan_destroy(plan);
         return status;
     }
     const uint64_t start_ns = wf_clock_ns();
     WEFT_TRY(wf_program_create(c->state, plan, out_program, c->err));
-    wf_context_log(c->ctx, WEFT_LOG_DEBUG, "program: %.2f ms", (double)(wf_clock_ns() - start_ns) * 1e-6);
+    wf_context_log(c->ctx, WEFT_LOG_DEBUG, "program: %.2f ms",
+                   (double)(wf_clock_ns() - start_ns) * 1e-6);
     return WEFT_OK;
 }
 
 weft_status wf_compile_plan(weft_state *state, const weft_graph *graph, wf_plan **out_plan,
-                            weft_error *err) {
+                            weft_error *err)
+{
     static const weft_compile_options defaults = WEFT_COMPILE_OPTIONS_INIT;
     *out_plan = NULL;
     WEFT_TRY(weft_graph_status(graph, err));
@@ -132,11 +145,13 @@ weft_status wf_compile_plan(weft_state *state, const weft_graph *graph, wf_plan 
 
 weft_status weft_compile(weft_state *state, const weft_graph *graph,
                          const weft_compile_options *options, weft_program **out_program,
-                         weft_error *err) {
+                         weft_error *err)
+{
     static const weft_compile_options defaults = WEFT_COMPILE_OPTIONS_INIT;
     WEFT_REQUIRE(err, state && graph && out_program, "compile: without state or graph");
     *out_program = NULL;
-    if (!options) options = &defaults;
+    if (!options)
+        options = &defaults;
     WEFT_REQUIRE(err, options->struct_size == sizeof *options,
                  "compile: struct_size is %zu, expected %zu", options->struct_size,
                  sizeof *options);

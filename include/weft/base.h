@@ -75,7 +75,10 @@ typedef struct weft_context_options {
     void (*log)(void *user, weft_log_level level, const char *line);
     void *log_user;
 } weft_context_options;
-#define WEFT_CONTEXT_OPTIONS_INIT {sizeof(weft_context_options), NULL, NULL, NULL, NULL}
+#define WEFT_CONTEXT_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(weft_context_options), NULL, NULL, NULL, NULL                                       \
+    }
 
 // "0.1.0". Static.
 WEFT_API const char *weft_version(void);

@@ -30,15 +30,18 @@ typedef struct weft_bench_options {
     size_t struct_size;
     double seconds; // to measure for, warm-up aside; 0: 1
 } weft_bench_options;
-#define WEFT_BENCH_OPTIONS_INIT {sizeof(weft_bench_options), 0}
+#define WEFT_BENCH_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(weft_bench_options), 0                                                              \
+    }
 
 typedef struct weft_bench_result {
     double median_ms; // of one run, over windows of several runs
     double spread;    // (third quartile - first) / median of the windows
     double gflops;
-    double peak_fraction;  // of weft_bench_peak; 0: the peak is not known
-    uint64_t flops;        // 2 per fma; padding counts, as usual
-    uint64_t bytes;        // operands and result, once each
+    double peak_fraction; // of weft_bench_peak; 0: the peak is not known
+    uint64_t flops;       // 2 per fma; padding counts, as usual
+    uint64_t bytes;       // operands and result, once each
     uint64_t planned_bytes;
     uint64_t peak_rss_bytes; // of the process so far
     uint64_t n_runs;

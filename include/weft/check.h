@@ -16,12 +16,12 @@ typedef enum weft_check_status {
 
 // One case: an op (or "random graph", "training"), forward and backward.
 typedef struct weft_check_event {
-    const char *op;        // borrowed for the call, like all strings here
+    const char *op; // borrowed for the call, like all strings here
     const char *case_name;
     weft_check_status status;
     const char *reason;    // what differed or why skipped; "" when equal
     double ulp_from_truth; // greatest distance from float64; negative: not measured
-    const char *graph;     // of a random graph that differs: its text, for weft_graph_parse; else NULL
+    const char *graph; // of a random graph that differs: its text, for weft_graph_parse; else NULL
 } weft_check_event;
 
 typedef struct weft_check_options {
@@ -31,7 +31,10 @@ typedef struct weft_check_options {
     uint32_t n_random;   // random graphs; 0: 40
     uint64_t first_seed; // of the random graphs
 } weft_check_options;
-#define WEFT_CHECK_OPTIONS_INIT {sizeof(weft_check_options), NULL, 0, 0, 0}
+#define WEFT_CHECK_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(weft_check_options), NULL, 0, 0, 0                                                  \
+    }
 
 typedef struct weft_check_result {
     uint64_t n_equal, n_different, n_skipped;

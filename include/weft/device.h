@@ -44,7 +44,10 @@ typedef struct weft_device_options {
     uint32_t n_threads; // cpu: 0 is one per core that the process may use
     const char *isa;    // cpu: NULL is the best; "scalar", "avx2", "avx512", "neon"
 } weft_device_options;
-#define WEFT_DEVICE_OPTIONS_INIT {sizeof(weft_device_options), WEFT_EXACT, 0, NULL}
+#define WEFT_DEVICE_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(weft_device_options), WEFT_EXACT, 0, NULL                                           \
+    }
 
 // Calls found once per device, usable or not.
 WEFT_API void weft_devices_list(weft_context *context,
@@ -56,8 +59,8 @@ WEFT_API void weft_devices_list(weft_context *context,
 // logged. Never another device than the one asked for.
 // Errors: WEFT_ERR_NAME (unknown id, with the nearest), WEFT_ERR_DEVICE (not available, and why).
 WEFT_API weft_status weft_device_open(weft_context *context, const char *id,
-                                      const weft_device_options *options,
-                                      weft_device **out_device, weft_error *err);
+                                      const weft_device_options *options, weft_device **out_device,
+                                      weft_error *err);
 // Accepts NULL. Destroy states and programs first.
 WEFT_API void weft_device_close(weft_device *device);
 

@@ -31,7 +31,10 @@ typedef struct weft_nn_options {
     bool is_training; // dropout drops, batch norm takes the batch's statistics and updates its own
     int64_t seed;     // of initialisers and dropout
 } weft_nn_options;
-#define WEFT_NN_OPTIONS_INIT {sizeof(weft_nn_options), false, 0}
+#define WEFT_NN_OPTIONS_INIT                                                                       \
+    {                                                                                              \
+        sizeof(weft_nn_options), false, 0                                                          \
+    }
 
 // Starts building in graph, which must outlive it; one thread. options may be NULL.
 // Errors: WEFT_ERR_MEMORY, WEFT_ERR_USAGE. Ownership: destroy it before the graph.
@@ -99,7 +102,12 @@ typedef struct weft_linear_options {
     weft_init bias;   // default uniform +-1 / sqrt(in)
 } weft_linear_options;
 #define WEFT_LINEAR_OPTIONS_INIT                                                                   \
-    {sizeof(weft_linear_options), false, {WEFT_INIT_DEFAULT, 0, 0, 0}, {WEFT_INIT_DEFAULT, 0, 0, 0}}
+    {                                                                                              \
+        sizeof(weft_linear_options), false, {WEFT_INIT_DEFAULT, 0, 0, 0},                          \
+        {                                                                                          \
+            WEFT_INIT_DEFAULT, 0, 0, 0                                                             \
+        }                                                                                          \
+    }
 // y = x * weight^T + bias.
 //   x        [..,in], 1 dim or more    f32
 //   result   [..,out]
@@ -115,8 +123,13 @@ typedef struct weft_conv_layer_options {
     weft_init bias;   // default uniform +-1 / sqrt(fan_in)
 } weft_conv_layer_options;
 #define WEFT_CONV_LAYER_OPTIONS_INIT                                                               \
-    {sizeof(weft_conv_layer_options), WEFT_CONV_OPTIONS_INIT, false, {WEFT_INIT_DEFAULT, 0, 0, 0}, \
-     {WEFT_INIT_DEFAULT, 0, 0, 0}}
+    {                                                                                              \
+        sizeof(weft_conv_layer_options), WEFT_CONV_OPTIONS_INIT, false,                            \
+            {WEFT_INIT_DEFAULT, 0, 0, 0},                                                          \
+        {                                                                                          \
+            WEFT_INIT_DEFAULT, 0, 0, 0                                                             \
+        }                                                                                          \
+    }
 // y = conv(x, weight) + bias, over 1 to 3 spatial axes.
 //   x        [n,c,spatial..]     f32
 //   window   one size for each spatial axis
@@ -131,7 +144,10 @@ typedef struct weft_batch_norm_options {
     double momentum; // of the running statistics; 0: 0.1
     bool no_affine;
 } weft_batch_norm_options;
-#define WEFT_BATCH_NORM_OPTIONS_INIT {sizeof(weft_batch_norm_options), 0, 0, false}
+#define WEFT_BATCH_NORM_OPTIONS_INIT                                                               \
+    {                                                                                              \
+        sizeof(weft_batch_norm_options), 0, 0, false                                               \
+    }
 // y = (x - mean) / sqrt(variance + epsilon) * weight + bias, for each channel.
 //   x        [n,c,..]     f32, 2 dims or more
 //   result   shape of x
@@ -150,7 +166,10 @@ typedef struct weft_layer_norm_options {
     double epsilon; // 0: 1e-5
     bool no_affine;
 } weft_layer_norm_options;
-#define WEFT_LAYER_NORM_OPTIONS_INIT {sizeof(weft_layer_norm_options), 0, 0, false}
+#define WEFT_LAYER_NORM_OPTIONS_INIT                                                               \
+    {                                                                                              \
+        sizeof(weft_layer_norm_options), 0, 0, false                                               \
+    }
 // y = (x - mean) / sqrt(variance + epsilon) * weight + bias over the last axes, biased variance.
 //   x        [..]                f32
 //   result   shape of x
@@ -196,12 +215,18 @@ typedef struct weft_cross_entropy_options {
     size_t struct_size;
     weft_reduction reduction;
     bool has_ignore_index;
-    int32_t ignore_index;   // rows with this label do not count
-    double label_smoothing; // 0 <= s <= 1: the target is (1 - s) of the label and s / c of every class
+    int32_t ignore_index; // rows with this label do not count
+    double
+        label_smoothing; // 0 <= s <= 1: the target is (1 - s) of the label and s / c of every class
     weft_val class_weights; // [c] f32; none: all 1
 } weft_cross_entropy_options;
 #define WEFT_CROSS_ENTROPY_OPTIONS_INIT                                                            \
-    {sizeof(weft_cross_entropy_options), WEFT_REDUCTION_MEAN, false, 0, 0, {0}}
+    {                                                                                              \
+        sizeof(weft_cross_entropy_options), WEFT_REDUCTION_MEAN, false, 0, 0,                      \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
 // loss = - sum over classes of weight * target * log_softmax(logits).
 //   logits   [n,c,..]    f32
 //   labels   [n,..]      i32; one outside 0..c-1 that is not ignored makes the step bad
@@ -247,18 +272,20 @@ typedef enum weft_schedule_kind {
 typedef struct weft_schedule_options {
     size_t struct_size;
     weft_schedule_kind kind;
-    double lr;             // the base; the peak of one_cycle
-    int64_t warmup_steps;  // lr * (step + 1) / warmup_steps while step < warmup_steps; not one_cycle
-    int64_t total_steps;   // of linear, cosine and one_cycle; steps beyond keep the last value
-    double final_fraction; // of lr, at the end of linear and cosine
-    int64_t step_size;     // of step
-    double gamma;          // of step; 0: 0.1
-    double warmup_share;   // of one_cycle: the share of steps that goes up; 0: 0.3
+    double lr;            // the base; the peak of one_cycle
+    int64_t warmup_steps; // lr * (step + 1) / warmup_steps while step < warmup_steps; not one_cycle
+    int64_t total_steps;  // of linear, cosine and one_cycle; steps beyond keep the last value
+    double final_fraction;  // of lr, at the end of linear and cosine
+    int64_t step_size;      // of step
+    double gamma;           // of step; 0: 0.1
+    double warmup_share;    // of one_cycle: the share of steps that goes up; 0: 0.3
     double initial_divisor; // of one_cycle: starts at lr / this; 0: 25
     double final_divisor;   // of one_cycle: ends at its start / this; 0: 10000
 } weft_schedule_options;
 #define WEFT_SCHEDULE_OPTIONS_INIT                                                                 \
-    {sizeof(weft_schedule_options), WEFT_SCHEDULE_CONSTANT, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+    {                                                                                              \
+        sizeof(weft_schedule_options), WEFT_SCHEDULE_CONSTANT, 0, 0, 0, 0, 0, 0, 0, 0, 0           \
+    }
 // lr [] f32 at step [] i64. Warm-up and decay do not overlap: decay begins at warmup_steps.
 // Errors: WEFT_ERR_ATTR (lr or steps out of range).
 WEFT_API weft_val weft_schedule(weft_graph *g, weft_val step, const weft_schedule_options *options);
@@ -284,7 +311,9 @@ typedef struct weft_optimizer_options {
     double clip_value;   // 0: off; gradients are cut to +- this, before the norm is taken
 } weft_optimizer_options;
 #define WEFT_OPTIMIZER_OPTIONS_INIT                                                                \
-    {sizeof(weft_optimizer_options), WEFT_OPTIMIZER_SGD, 0, false, 0, 0, 0, 0, false, 0, 0}
+    {                                                                                              \
+        sizeof(weft_optimizer_options), WEFT_OPTIMIZER_SGD, 0, false, 0, 0, 0, 0, false, 0, 0      \
+    }
 
 // Clips n gradients in place, as the options of the same names; the norm is [] f32, before clipping.
 // Numerics: squares are summed parameter by parameter, in order; scale = min(1, max / (norm + 1e-6)).

@@ -20,8 +20,8 @@ extern "C" {
 //   name    unique among inputs; a word without spaces and quotes
 //   result  dims, any dtype
 // Errors: WEFT_ERR_NAME (taken, not a word), WEFT_ERR_SHAPE, WEFT_ERR_DTYPE.
-WEFT_API weft_val weft_input(weft_graph *g, const char *name, weft_dtype dtype,
-                             const int64_t *dims, int32_t ndim);
+WEFT_API weft_val weft_input(weft_graph *g, const char *name, weft_dtype dtype, const int64_t *dims,
+                             int32_t ndim);
 // A value that lives from run to run in a weft_state: weights, statistics, counters.
 //   name    unique among variables; a word without spaces and quotes
 //   init    its first value, of any type, built of constants, iota, random and what follows from them
@@ -73,8 +73,8 @@ WEFT_API weft_val weft_index_guard(weft_graph *g, weft_val idx, int64_t size);
 // no number of the rows before.
 // No gradient.
 // Errors: WEFT_ERR_SHAPE (seed or step is no scalar, dims), WEFT_ERR_DTYPE.
-WEFT_API weft_val weft_random_bits(weft_graph *g, weft_val seed, weft_val step,
-                                   const int64_t *dims, int32_t ndim); // i32, all 32 bits
+WEFT_API weft_val weft_random_bits(weft_graph *g, weft_val seed, weft_val step, const int64_t *dims,
+                                   int32_t ndim); // i32, all 32 bits
 WEFT_API weft_val weft_random_uniform(weft_graph *g, weft_val seed, weft_val step,
                                       const int64_t *dims, int32_t ndim); // f32, k / 2^24 in [0, 1)
 // f32, mean 0, variance 1, by Box and Muller; magnitudes end at 5.77.
@@ -243,7 +243,10 @@ typedef struct weft_conv_options {
     const int64_t *dilation;   // >= 1
     int64_t groups;            // divides c and k
 } weft_conv_options;
-#define WEFT_CONV_OPTIONS_INIT {sizeof(weft_conv_options), NULL, NULL, NULL, NULL, 0}
+#define WEFT_CONV_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(weft_conv_options), NULL, NULL, NULL, NULL, 0                                       \
+    }
 // y = conv(x, w): cross-correlation, which every framework calls convolution.
 //   x        [n,c,spatial..]               f32
 //   w        [k,c/groups,window..]         f32
@@ -288,7 +291,10 @@ typedef struct weft_window_options {
     bool ceil_mode;
     bool count_include_pad; // of mean: padded cells count, cells beyond the padding do not
 } weft_window_options;
-#define WEFT_WINDOW_OPTIONS_INIT {sizeof(weft_window_options), NULL, NULL, NULL, NULL, false, false}
+#define WEFT_WINDOW_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(weft_window_options), NULL, NULL, NULL, NULL, false, false                          \
+    }
 // y = the greatest of each window.
 //   x        [n,c,spatial..]    f32
 //   window   1 to 3 sizes, at most 256 cells (a global maximum is weft_reduce_max)

@@ -36,10 +36,13 @@ WEFT_API weft_status weft_state_write(weft_state *state, const char *name, const
 
 typedef struct weft_compile_options {
     size_t struct_size;
-    const char *dump;     // "graph", "pass:NAME", "plan", "program": text to the log; NULL: none
+    const char *dump; // "graph", "pass:NAME", "plan", "program": text to the log; NULL: none
     uint64_t memory_limit_bytes; // 0: none; a plan above it is refused (WEFT_ERR_MEMORY)
 } weft_compile_options;
-#define WEFT_COMPILE_OPTIONS_INIT {sizeof(weft_compile_options), NULL, 0}
+#define WEFT_COMPILE_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(weft_compile_options), NULL, 0                                                      \
+    }
 
 // Compiles a graph (which stays the caller's) for the state's device. Variables that the state does
 // not have yet are created and given their first values.
@@ -52,8 +55,8 @@ WEFT_API weft_status weft_compile(weft_state *state, const weft_graph *graph,
 WEFT_API void weft_program_destroy(weft_program *program);
 
 // Copies data into the input of that name: row-major, of its dtype, exact size.
-WEFT_API weft_status weft_program_write(weft_program *program, const char *input,
-                                        const void *data, size_t size_bytes, weft_error *err);
+WEFT_API weft_status weft_program_write(weft_program *program, const char *input, const void *data,
+                                        size_t size_bytes, weft_error *err);
 // Starts one run; returns as soon as it is enqueued.
 WEFT_API weft_status weft_program_run(weft_program *program, weft_error *err);
 // Copies an output of the last run to host memory; waits for it. An output that is a variable itself

@@ -30,7 +30,10 @@ void wf_aligned_free(void *ptr);
 bool wf_mul_size(size_t a, size_t b, size_t *out);
 bool wf_add_size(size_t a, size_t b, size_t *out);
 // Rounds up to a multiple of step (a power of two).
-static inline size_t wf_round_up(size_t x, size_t step) { return (x + step - 1) & ~(step - 1); }
+static inline size_t wf_round_up(size_t x, size_t step)
+{
+    return (x + step - 1) & ~(step - 1);
+}
 
 // A copy of a string. NULL in, NULL out.
 weft_status wf_strdup(const wf_allocator *a, const char *text, char **out, weft_error *err);

@@ -13,19 +13,26 @@ static const struct {
     [WEFT_BOOL] = {"bool", 1},
 };
 
-static bool is_known(weft_dtype dtype) { return (unsigned)dtype < WEFT_N_DTYPES; }
+static bool is_known(weft_dtype dtype)
+{
+    return (unsigned)dtype < WEFT_N_DTYPES;
+}
 
-const char *weft_dtype_name(weft_dtype dtype) {
+const char *weft_dtype_name(weft_dtype dtype)
+{
     return is_known(dtype) ? dtype_rows[dtype].name : "?";
 }
 
-size_t weft_dtype_size(weft_dtype dtype) {
+size_t weft_dtype_size(weft_dtype dtype)
+{
     return is_known(dtype) ? dtype_rows[dtype].size_bytes : 0;
 }
 
-weft_dtype weft_dtype_parse(const char *name) {
+weft_dtype weft_dtype_parse(const char *name)
+{
     for (int i = 1; name && i < WEFT_N_DTYPES; i++) {
-        if (!strcmp(dtype_rows[i].name, name)) return (weft_dtype)i;
+        if (!strcmp(dtype_rows[i].name, name))
+            return (weft_dtype)i;
     }
     return WEFT_DTYPE_NONE;
 }

@@ -15,7 +15,13 @@
      WF_DTYPE_BIT(WEFT_I64))
 #define WF_DTYPES_ALL (WF_DTYPES_FLOAT | WF_DTYPES_INT | WF_DTYPE_BIT(WEFT_BOOL))
 
-static inline bool wf_dtype_is_float(weft_dtype d) { return (WF_DTYPES_FLOAT >> d) & 1u; }
-static inline bool wf_dtype_is_int(weft_dtype d) { return (WF_DTYPES_INT >> d) & 1u; }
+static inline bool wf_dtype_is_float(weft_dtype d)
+{
+    return (WF_DTYPES_FLOAT >> d) & 1u;
+}
+static inline bool wf_dtype_is_int(weft_dtype d)
+{
+    return (WF_DTYPES_INT >> d) & 1u;
+}
 
 #endif

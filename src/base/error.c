@@ -22,19 +22,31 @@ static const status_row status_rows[] = {
 #undef WEFT_STATUS
 };
 
-static const status_row *find_status(weft_status code) {
+static const status_row *find_status(weft_status code)
+{
     for (size_t i = 0; i < WF_COUNT_OF(status_rows); i++) {
-        if (status_rows[i].code == (int)code) return &status_rows[i];
+        if (status_rows[i].code == (int)code)
+            return &status_rows[i];
     }
     static const status_row unknown = {-1, "?", "unknown status", "report it"};
     return &unknown;
 }
 
-const char *weft_status_name(weft_status code) { return find_status(code)->name; }
-const char *weft_status_text(weft_status code) { return find_status(code)->text; }
-const char *weft_status_advice(weft_status code) { return find_status(code)->advice; }
+const char *weft_status_name(weft_status code)
+{
+    return find_status(code)->name;
+}
+const char *weft_status_text(weft_status code)
+{
+    return find_status(code)->text;
+}
+const char *weft_status_advice(weft_status code)
+{
+    return find_status(code)->advice;
+}
 
-weft_status wf_error_set(weft_error *err, weft_status code, const char *format, ...) {
+weft_status wf_error_set(weft_error *err, weft_status code, const char *format, ...)
+{
     if (err) {
         va_list args;
         va_start(args, format);
@@ -46,16 +58,20 @@ weft_status wf_error_set(weft_error *err, weft_status code, const char *format, 
     return code;
 }
 
-void wf_error_prefix(weft_error *err, const char *format, ...) {
-    if (!err) return;
+void wf_error_prefix(weft_error *err, const char *format, ...)
+{
+    if (!err)
+        return;
     char text[sizeof err->message];
     va_list args;
     va_start(args, format);
     int n = wf_text_vformat(text, sizeof text, format, args);
     va_end(args);
-    if (n < 0) return;
+    if (n < 0)
+        return;
     size_t used = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
-    if (used + 3 > sizeof text) return;
+    if (used + 3 > sizeof text)
+        return;
     memcpy(text + used, ": ", 3);
     used += 2;
     const size_t length = strlen(err->message), room = sizeof text - used - 1;
@@ -64,7 +80,8 @@ void wf_error_prefix(weft_error *err, const char *format, ...) {
     memcpy(err->message, text, strlen(text) + 1);
 }
 
-void wf_assert_failed(const char *text, const char *file, int line) {
+void wf_assert_failed(const char *text, const char *file, int line)
+{
     fprintf(stderr, "%s:%d: weft broke its own rule: %s\n", file, line, text);
     WF_TRAP();
 }

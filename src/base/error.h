@@ -10,7 +10,8 @@
 #define WEFT_TRY(expr)                                                                             \
     do {                                                                                           \
         weft_status wf_try_status = (expr);                                                        \
-        if (wf_try_status != WEFT_OK) return wf_try_status;                                        \
+        if (wf_try_status != WEFT_OK)                                                              \
+            return wf_try_status;                                                                  \
     } while (0)
 
 // Writes the message (printf format) into err, if any, and returns the code.
@@ -20,7 +21,8 @@
 #define WEFT_TRY_GOTO(expr)                                                                        \
     do {                                                                                           \
         status = (expr);                                                                           \
-        if (status != WEFT_OK) goto fail;                                                          \
+        if (status != WEFT_OK)                                                                     \
+            goto fail;                                                                             \
     } while (0)
 
 weft_status wf_error_set(weft_error *err, weft_status code, const char *format, ...)
@@ -40,7 +42,8 @@ void wf_assert_failed(const char *text, const char *file, int line);
 // The caller broke the contract: WEFT_ERR_USAGE.
 #define WEFT_REQUIRE(err, cond, ...)                                                               \
     do {                                                                                           \
-        if (!(cond)) return wf_error_set((err), WEFT_ERR_USAGE, __VA_ARGS__);                      \
+        if (!(cond))                                                                               \
+            return wf_error_set((err), WEFT_ERR_USAGE, __VA_ARGS__);                               \
     } while (0)
 
 #endif

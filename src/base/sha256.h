@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-#define WF_SHA256_BYTES     32
+#define WF_SHA256_BYTES 32
 #define WF_SHA256_HEX_BYTES 65 // 64 digits and the final 0
 
 typedef struct wf_sha256 {

@@ -15,7 +15,7 @@ typedef pthread_mutex_t wf_mutex;
 typedef pthread_cond_t wf_cond;
 typedef pthread_once_t wf_once;
 #define WF_MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
-#define WF_ONCE_INIT  PTHREAD_ONCE_INIT
+#define WF_ONCE_INIT PTHREAD_ONCE_INIT
 
 // Starts run(arg). Signals stay with the threads of the program: the new thread blocks them all, so
 // that an interrupt always reaches the one that asked for it. The result of run is ignored.

@@ -54,7 +54,7 @@ typedef struct wf_check_trial {
     weft_graph *g;
     size_t n_inputs;
     wf_check_tensor inputs[WF_CHECK_MAX_INPUTS];
-    size_t n_forward;  // outputs of the op, "out0" ..; then "loss", then gradients "grad0" ..
+    size_t n_forward; // outputs of the op, "out0" ..; then "loss", then gradients "grad0" ..
     bool has_gradient;
     int32_t n_runs; // of the program, one after the other on one state
 } wf_check_trial;

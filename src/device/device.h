@@ -11,9 +11,9 @@ typedef struct wf_device_buffer wf_device_buffer; // each driver defines its own
 typedef struct wf_device_program wf_device_program;
 
 typedef struct wf_device_caps {
-    bool fuse;          // see wf_plan_options
+    bool fuse; // see wf_plan_options
     bool channels_last;
-    bool is_truth;      // floats are held as double: the float64 mode of ref
+    bool is_truth; // floats are held as double: the float64 mode of ref
     size_t elem_bytes[WEFT_N_DTYPES];
     size_t max_buffer_bytes; // the largest single buffer
     size_t program_bytes;    // of buffers that a program has beside the plan's: a status word
@@ -26,8 +26,8 @@ struct weft_device {
     const wf_driver *driver;
     weft_context *context;
     wf_device_caps caps;
-    char id[64];        // "cpu", "opencl:0"
-    char name[256];     // the processor's name
+    char id[64];    // "cpu", "opencl:0"
+    char name[256]; // the processor's name
     weft_arithmetic arithmetic;
     size_t buffer_bytes;      // allocated now ...
     size_t peak_buffer_bytes; // ... and at most

@@ -7,7 +7,7 @@
 #define BUFFER_ALIGN ((size_t)4096)
 
 weft_status wf_host_buffer_create(weft_device *dev, size_t size_bytes, wf_device_buffer **out,
-                                 weft_error *err)
+                                  weft_error *err)
 {
     wf_device_buffer *buffer = NULL;
     *out = NULL;
@@ -41,13 +41,13 @@ static weft_status check_range(const wf_device_buffer *buffer, size_t offset_byt
 {
     WEFT_REQUIRE(
         err, offset_bytes <= buffer->size_bytes && size_bytes <= buffer->size_bytes - offset_bytes,
-        "device: copy of %zu bytes at %zu is outside a buffer of %zu bytes", size_bytes, offset_bytes,
-        buffer->size_bytes);
+        "device: copy of %zu bytes at %zu is outside a buffer of %zu bytes", size_bytes,
+        offset_bytes, buffer->size_bytes);
     return WEFT_OK;
 }
 
 weft_status wf_host_buffer_write(weft_device *dev, wf_device_buffer *dst, size_t offset_bytes,
-                                const void *src, size_t size_bytes, weft_error *err)
+                                 const void *src, size_t size_bytes, weft_error *err)
 {
     (void)dev;
     WEFT_TRY(check_range(dst, offset_bytes, size_bytes, err));
@@ -57,7 +57,7 @@ weft_status wf_host_buffer_write(weft_device *dev, wf_device_buffer *dst, size_t
 }
 
 weft_status wf_host_buffer_read(weft_device *dev, wf_device_buffer *src, size_t offset_bytes,
-                               void *dst, size_t size_bytes, weft_error *err)
+                                void *dst, size_t size_bytes, weft_error *err)
 {
     (void)dev;
     WEFT_TRY(check_range(src, offset_bytes, size_bytes, err));
@@ -67,8 +67,8 @@ weft_status wf_host_buffer_read(weft_device *dev, wf_device_buffer *src, size_t 
 }
 
 weft_status wf_host_buffer_copy(weft_device *dev, wf_device_buffer *src, size_t src_offset_bytes,
-                               wf_device_buffer *dst, size_t dst_offset_bytes, size_t size_bytes,
-                               weft_error *err)
+                                wf_device_buffer *dst, size_t dst_offset_bytes, size_t size_bytes,
+                                weft_error *err)
 {
     (void)dev;
     WEFT_TRY(check_range(src, src_offset_bytes, size_bytes, err));

@@ -15,32 +15,39 @@ typedef struct {
 
 typedef struct {
     weft_graph *g;
-    size_t n_values;   // of the graph before the walk
-    bool *depends;     // value depends on some wrt
-    uint32_t *first;   // value -> its first contribution
+    size_t n_values; // of the graph before the walk
+    bool *depends;   // value depends on some wrt
+    uint32_t *first; // value -> its first contribution
     contribution *entries;
     size_t n_entries, entries_capacity;
 } walk;
 
-static void mark_depends(walk *w, const weft_val *wrt, size_t n_wrt) {
+static void mark_depends(walk *w, const weft_val *wrt, size_t n_wrt)
+{
     const weft_graph *g = w->g;
-    for (size_t i = 0; i < n_wrt; i++) w->depends[wrt[i].id] = true;
+    for (size_t i = 0; i < n_wrt; i++)
+        w->depends[wrt[i].id] = true;
     for (size_t n = 0; n < g->n_nodes; n++) {
         const wf_node *node = &g->nodes[n];
         bool any = false;
-        for (uint32_t i = 0; i < node->n_inputs; i++) any |= w->depends[node->inputs[i]];
-        if (!any || (node->op->flags & WF_OP_ZERO_GRADIENT)) continue;
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            any |= w->depends[node->inputs[i]];
+        if (!any || (node->op->flags & WF_OP_ZERO_GRADIENT))
+            continue;
         for (uint32_t i = 0; i < node->n_outputs; i++) {
             wf_id id = node->first_output + i;
-            if (wf_dtype_is_float(wf_graph_type(g, id)->dtype)) w->depends[id] = true;
+            if (wf_dtype_is_float(wf_graph_type(g, id)->dtype))
+                w->depends[id] = true;
         }
     }
 }
 
 // The walk goes from late to early nodes, so putting each contribution in front keeps the list in
 // node order.
-static void contribute(walk *w, wf_id to, weft_val val) {
-    if (val.id == 0) return;
+static void contribute(walk *w, wf_id to, weft_val val)
+{
+    if (val.id == 0)
+        return;
     if (wf_array_reserve(&w->g->context->allocator, &w->entries, &w->entries_capacity,
                          w->n_entries + 1, sizeof *w->entries, NULL) != WEFT_OK) {
         wf_graph_fail(w->g, NULL, WEFT_ERR_MEMORY, "gradient: memory is not available");
@@ -51,7 +58,8 @@ static void contribute(walk *w, wf_id to, weft_val val) {
 }
 
 // The sum of a value's contributions; none when there are none.
-static weft_val gather_gradient(walk *w, wf_id id) {
+static weft_val gather_gradient(walk *w, wf_id id)
+{
     weft_val sum = WEFT_NONE;
     for (uint32_t e = w->first[id]; e != NO_ENTRY; e = w->entries[e].next) {
         sum = sum.id ? weft_add(w->g, sum, w->entries[e].val) : w->entries[e].val;
@@ -60,25 +68,29 @@ static weft_val gather_gradient(walk *w, wf_id id) {
 }
 
 // The contribution list of a value becomes one entry, so that wrt values keep theirs.
-static weft_val settle_gradient(walk *w, wf_id id) {
+static weft_val settle_gradient(walk *w, wf_id id)
+{
     weft_val sum = gather_gradient(w, id);
     w->first[id] = NO_ENTRY;
     contribute(w, id, sum);
     return sum;
 }
 
-static void visit_node(walk *w, size_t idx) {
+static void visit_node(walk *w, size_t idx)
+{
     weft_graph *g = w->g;
     const wf_node node = g->nodes[idx]; // a copy: the array grows while rules add nodes
     weft_val dout[WF_OP_MAX_OUTPUTS] = {{0}}, out[WF_OP_MAX_OUTPUTS] = {{0}};
     bool any = false;
     for (uint32_t i = 0; i < node.n_outputs; i++) {
         out[i].id = node.first_output + i;
-        if (!w->depends[out[i].id]) continue;
+        if (!w->depends[out[i].id])
+            continue;
         dout[i] = settle_gradient(w, out[i].id);
         any |= dout[i].id != 0;
     }
-    if (!any) return;
+    if (!any)
+        return;
     size_t bytes = node.n_inputs * (2 * sizeof(weft_val) + sizeof(weft_type) + sizeof(bool));
     weft_type *in_types = wf_arena_take(&g->arena, bytes);
     if (!in_types) {
@@ -95,8 +107,10 @@ static void visit_node(walk *w, size_t idx) {
         need[i] = w->depends[node.inputs[i]];
         any_need |= need[i];
     }
-    for (uint32_t i = 0; i < node.n_outputs; i++) out_types[i] = *wf_graph_type(g, out[i].id);
-    if (!any_need) return; // a wrt value's own producer
+    for (uint32_t i = 0; i < node.n_outputs; i++)
+        out_types[i] = *wf_graph_type(g, out[i].id);
+    if (!any_need)
+        return; // a wrt value's own producer
     // The gradient's nodes belong to the layer whose gradient they are.
     const char *scope = g->scopes[g->scope_depth];
     g->scopes[g->scope_depth] = node.scope;
@@ -106,22 +120,25 @@ static void visit_node(walk *w, size_t idx) {
                       "has no gradient; put weft_stop_gradient before it or leave it out");
         return;
     }
-    const wf_node_info info = {node.op,   node.n_inputs, in_types, node.n_outputs,
-                               out_types, node.attrs};
+    const wf_node_info info = {node.op,        node.n_inputs, in_types,
+                               node.n_outputs, out_types,     node.attrs};
     const wf_grad_query q = {g, &info, in, out, dout, need, din};
     node.op->grad(&q);
     for (uint32_t i = node.n_inputs; i-- > 0;) {
-        if (need[i]) contribute(w, node.inputs[i], din[i]);
+        if (need[i])
+            contribute(w, node.inputs[i], din[i]);
     }
     g->scopes[g->scope_depth] = scope;
 }
 
-static void run_walk(walk *w, weft_val loss, const weft_val *wrt, size_t n_wrt,
-                     weft_val *out_grads) {
+static void run_walk(walk *w, weft_val loss, const weft_val *wrt, size_t n_wrt, weft_val *out_grads)
+{
     weft_graph *g = w->g;
     mark_depends(w, wrt, n_wrt);
-    for (size_t i = 0; i < w->n_values; i++) w->first[i] = NO_ENTRY;
-    if (w->depends[loss.id]) contribute(w, loss.id, weft_scalar(g, WEFT_F32, 1.0));
+    for (size_t i = 0; i < w->n_values; i++)
+        w->first[i] = NO_ENTRY;
+    if (w->depends[loss.id])
+        contribute(w, loss.id, weft_scalar(g, WEFT_F32, 1.0));
     for (size_t n = wf_graph_value(g, loss.id)->node + (size_t)1; n-- > 0 && wf_graph_is_ok(g);) {
         visit_node(w, n);
     }
@@ -134,8 +151,10 @@ static void run_walk(walk *w, weft_val loss, const weft_val *wrt, size_t n_wrt,
     }
 }
 
-static bool check_arguments(weft_graph *g, weft_val loss, const weft_val *wrt, size_t n_wrt) {
-    if (!wf_graph_is_ok(g) || loss.id == 0) return false;
+static bool check_arguments(weft_graph *g, weft_val loss, const weft_val *wrt, size_t n_wrt)
+{
+    if (!wf_graph_is_ok(g) || loss.id == 0)
+        return false;
     const weft_type *t = wf_graph_type(g, loss.id);
     char text[WF_TYPE_TEXT];
     if (t->ndim != 0) {
@@ -149,7 +168,8 @@ static bool check_arguments(weft_graph *g, weft_val loss, const weft_val *wrt, s
         return false;
     }
     for (size_t i = 0; i < n_wrt; i++) {
-        if (wrt[i].id == 0) return false;
+        if (wrt[i].id == 0)
+            return false;
         if (wrt[i].id >= g->n_values) {
             wf_graph_fail(g, NULL, WEFT_ERR_USAGE, "gradient: wrt %zu is a value of another graph",
                           i);
@@ -165,10 +185,12 @@ static bool check_arguments(weft_graph *g, weft_val loss, const weft_val *wrt, s
     return true;
 }
 
-void weft_grad(weft_graph *g, weft_val loss, const weft_val *wrt, size_t n_wrt,
-               weft_val *out_grads) {
-    for (size_t i = 0; i < n_wrt; i++) out_grads[i] = WEFT_NONE;
-    if (!check_arguments(g, loss, wrt, n_wrt)) return;
+void weft_grad(weft_graph *g, weft_val loss, const weft_val *wrt, size_t n_wrt, weft_val *out_grads)
+{
+    for (size_t i = 0; i < n_wrt; i++)
+        out_grads[i] = WEFT_NONE;
+    if (!check_arguments(g, loss, wrt, n_wrt))
+        return;
     walk w = {.g = g, .n_values = g->n_values};
     const wf_allocator *a = &g->context->allocator;
     if (wf_alloc(a, w.n_values, sizeof *w.depends, &w.depends, NULL) == WEFT_OK &&

@@ -10,13 +10,15 @@
 #define STRINGIFY_(x) #x
 #define STRINGIFY(x) STRINGIFY_(x)
 
-const char *weft_version(void) {
+const char *weft_version(void)
+{
     return STRINGIFY(WEFT_VERSION_MAJOR) "." STRINGIFY(WEFT_VERSION_MINOR) "." STRINGIFY(
         WEFT_VERSION_PATCH);
 }
 
 weft_status weft_context_create(const weft_context_options *options, weft_context **out_context,
-                                weft_error *err) {
+                                weft_error *err)
+{
     WEFT_REQUIRE(err, out_context, "context: out_context is NULL");
     *out_context = NULL;
     wf_allocator a = wf_allocator_default();
@@ -44,16 +46,20 @@ weft_status weft_context_create(const weft_context_options *options, weft_contex
     return WEFT_OK;
 }
 
-void weft_context_destroy(weft_context *ctx) {
-    if (!ctx) return;
+void weft_context_destroy(weft_context *ctx)
+{
+    if (!ctx)
+        return;
     wf_allocator a = ctx->allocator;
     wf_arena_deinit(&ctx->own_ops);
     wf_free(&a, ctx->ops);
     wf_free(&a, ctx);
 }
 
-void wf_context_log(const weft_context *ctx, weft_log_level level, const char *format, ...) {
-    if (!ctx->log) return;
+void wf_context_log(const weft_context *ctx, weft_log_level level, const char *format, ...)
+{
+    if (!ctx->log)
+        return;
     char line[2048];
     va_list args;
     va_start(args, format);

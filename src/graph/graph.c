@@ -9,7 +9,8 @@
 #include "base/text.h"
 #include "graph/op_info.h"
 
-weft_status weft_graph_create(weft_context *ctx, weft_graph **out_graph, weft_error *err) {
+weft_status weft_graph_create(weft_context *ctx, weft_graph **out_graph, weft_error *err)
+{
     WEFT_REQUIRE(err, out_graph, "graph: out_graph is NULL");
     *out_graph = NULL;
     WEFT_REQUIRE(err, ctx, "graph: context is NULL");
@@ -30,8 +31,10 @@ weft_status weft_graph_create(weft_context *ctx, weft_graph **out_graph, weft_er
     return WEFT_OK;
 }
 
-void weft_graph_destroy(weft_graph *g) {
-    if (!g) return;
+void weft_graph_destroy(weft_graph *g)
+{
+    if (!g)
+        return;
     wf_allocator a = g->context->allocator;
     wf_arena_deinit(&g->arena);
     wf_free(&a, g->nodes);
@@ -40,24 +43,32 @@ void weft_graph_destroy(weft_graph *g) {
     wf_free(&a, g);
 }
 
-weft_status weft_graph_status(const weft_graph *g, weft_error *err) {
+weft_status weft_graph_status(const weft_graph *g, weft_error *err)
+{
     WEFT_REQUIRE(err, g, "graph: is NULL");
-    if (g->error.code != 0 && err) *err = g->error;
+    if (g->error.code != 0 && err)
+        *err = g->error;
     return (weft_status)g->error.code;
 }
 
-void weft_graph_set_trap(weft_graph *g, bool trap) {
-    if (g) g->trap = trap;
+void weft_graph_set_trap(weft_graph *g, bool trap)
+{
+    if (g)
+        g->trap = trap;
 }
 
-weft_graph *weft_graph_at(weft_graph *g, const char *file, int32_t line, int32_t column) {
-    if (g) g->place = (wf_place){file, line, column};
+weft_graph *weft_graph_at(weft_graph *g, const char *file, int32_t line, int32_t column)
+{
+    if (g)
+        g->place = (wf_place){file, line, column};
     return g;
 }
 
 // Records text (without place and op) as the graph's error, unless it has one.
-static void record(weft_graph *g, const char *op_name, weft_status code, const char *text) {
-    if (!wf_graph_is_ok(g)) return;
+static void record(weft_graph *g, const char *op_name, weft_status code, const char *text)
+{
+    if (!wf_graph_is_ok(g))
+        return;
     char place[300] = "";
     if (g->place.file && g->place.column > 0) {
         snprintf(place, sizeof place, "%s:%d:%d: ", g->place.file, g->place.line, g->place.column);
@@ -67,11 +78,14 @@ static void record(weft_graph *g, const char *op_name, weft_status code, const c
     const char *scope = g->scopes[g->scope_depth];
     wf_error_set(&g->error, code, "%s%s%s%s%s%s", place, scope, *scope ? "/" : "",
                  op_name ? op_name : "", op_name ? ": " : "", text);
-    if (g->trap) WF_TRAP();
+    if (g->trap)
+        WF_TRAP();
 }
 
-void wf_graph_fail(weft_graph *g, const wf_op *op, weft_status code, const char *format, ...) {
-    if (!wf_graph_is_ok(g)) return;
+void wf_graph_fail(weft_graph *g, const wf_op *op, weft_status code, const char *format, ...)
+{
+    if (!wf_graph_is_ok(g))
+        return;
     char text[800];
     va_list args;
     va_start(args, format);
@@ -80,8 +94,10 @@ void wf_graph_fail(weft_graph *g, const wf_op *op, weft_status code, const char 
     record(g, op ? wf_op_name(op) : NULL, code, text);
 }
 
-void weft_scope_push(weft_graph *g, const char *name) {
-    if (!wf_graph_is_ok(g)) return;
+void weft_scope_push(weft_graph *g, const char *name)
+{
+    if (!wf_graph_is_ok(g))
+        return;
     if (!name || !*name || strpbrk(name, "/ \t\n")) {
         wf_graph_fail(g, NULL, WEFT_ERR_NAME,
                       "scope: name \"%s\" is not valid, expected a word without '/' or spaces",
@@ -104,8 +120,10 @@ void weft_scope_push(weft_graph *g, const char *name) {
     g->scopes[++g->scope_depth] = path;
 }
 
-void weft_scope_pop(weft_graph *g) {
-    if (!wf_graph_is_ok(g)) return;
+void weft_scope_pop(weft_graph *g)
+{
+    if (!wf_graph_is_ok(g))
+        return;
     if (g->scope_depth == 0) {
         wf_graph_fail(g, NULL, WEFT_ERR_USAGE, "scope: pop without push");
         return;
@@ -113,19 +131,24 @@ void weft_scope_pop(weft_graph *g) {
     g->scope_depth--;
 }
 
-weft_type weft_val_type(const weft_graph *g, weft_val val) {
+weft_type weft_val_type(const weft_graph *g, weft_val val)
+{
     weft_type none = {WEFT_DTYPE_NONE, 0, {0}};
-    if (!wf_graph_is_ok(g) || val.id == 0 || val.id >= g->n_values) return none;
+    if (!wf_graph_is_ok(g) || val.id == 0 || val.id >= g->n_values)
+        return none;
     return g->values[val.id].type;
 }
 
-int64_t weft_val_count(const weft_graph *g, weft_val val) {
+int64_t weft_val_count(const weft_graph *g, weft_val val)
+{
     weft_type t = weft_val_type(g, val);
     return t.dtype == WEFT_DTYPE_NONE ? 0 : wf_type_count(&t);
 }
 
-void weft_output(weft_graph *g, const char *name, weft_val val) {
-    if (!wf_graph_is_ok(g) || val.id == 0) return;
+void weft_output(weft_graph *g, const char *name, weft_val val)
+{
+    if (!wf_graph_is_ok(g) || val.id == 0)
+        return;
     if (!name || !*name || val.id >= g->n_values) {
         wf_graph_fail(g, NULL, WEFT_ERR_USAGE, "output: no name, or a value of another graph");
         return;
@@ -146,7 +169,8 @@ void weft_output(weft_graph *g, const char *name, weft_val val) {
 }
 
 // Copies what an attribute points at into the graph's arena.
-static bool copy_attr(weft_graph *g, wf_attr_kind kind, wf_attr *attr) {
+static bool copy_attr(weft_graph *g, wf_attr_kind kind, wf_attr *attr)
+{
     if (kind == WF_ATTR_TEXT && attr->u.text) {
         attr->u.text = wf_arena_strdup(&g->arena, attr->u.text);
         return attr->u.text != NULL;
@@ -154,15 +178,18 @@ static bool copy_attr(weft_graph *g, wf_attr_kind kind, wf_attr *attr) {
     if (kind == WF_ATTR_INTS || kind == WF_ATTR_DATA) {
         size_t bytes = kind == WF_ATTR_INTS ? attr->n * sizeof(int64_t) : attr->n;
         void *copy = wf_arena_take(&g->arena, bytes);
-        if (!copy) return false;
-        if (bytes) memcpy(copy, attr->u.data, bytes);
+        if (!copy)
+            return false;
+        if (bytes)
+            memcpy(copy, attr->u.data, bytes);
         attr->u.data = copy;
     }
     return true;
 }
 
 // Room for one node with n_outputs values; nothing is counted yet.
-static bool reserve_node(weft_graph *g, size_t n_outputs) {
+static bool reserve_node(weft_graph *g, size_t n_outputs)
+{
     const wf_allocator *a = &g->context->allocator;
     return wf_array_reserve(a, &g->nodes, &g->nodes_capacity, g->n_nodes + 1, sizeof *g->nodes,
                             NULL) == WEFT_OK &&
@@ -170,7 +197,8 @@ static bool reserve_node(weft_graph *g, size_t n_outputs) {
                             sizeof *g->values, NULL) == WEFT_OK;
 }
 
-static bool check_inputs(weft_graph *g, const wf_op *op, const weft_val *inputs, size_t n_inputs) {
+static bool check_inputs(weft_graph *g, const wf_op *op, const weft_val *inputs, size_t n_inputs)
+{
     size_t expected = wf_op_n_inputs(op);
     bool variadic = wf_op_is_variadic(op);
     if (n_inputs < expected || (n_inputs > expected && !variadic)) {
@@ -188,7 +216,8 @@ static bool check_inputs(weft_graph *g, const wf_op *op, const weft_val *inputs,
 }
 
 // Dimensions that infer must never produce: negative, or a count that overflows.
-static bool check_type(weft_graph *g, const wf_op *op, const weft_type *t) {
+static bool check_type(weft_graph *g, const wf_op *op, const weft_type *t)
+{
     int64_t count = 1;
     char text[WF_TYPE_TEXT];
     for (int32_t i = 0; i < t->ndim; i++) {
@@ -203,12 +232,16 @@ static bool check_type(weft_graph *g, const wf_op *op, const weft_type *t) {
 }
 
 weft_val wf_graph_add(weft_graph *g, const wf_op *op, const weft_val *inputs, size_t n_inputs,
-                      const wf_attr *attrs) {
-    if (!wf_graph_is_ok(g)) return WEFT_NONE;
+                      const wf_attr *attrs)
+{
+    if (!wf_graph_is_ok(g))
+        return WEFT_NONE;
     for (size_t i = 0; i < n_inputs; i++) {
-        if (inputs[i].id == 0) return WEFT_NONE;
+        if (inputs[i].id == 0)
+            return WEFT_NONE;
     }
-    if (!check_inputs(g, op, inputs, n_inputs)) return WEFT_NONE;
+    if (!check_inputs(g, op, inputs, n_inputs))
+        return WEFT_NONE;
 
     size_t n_attrs = wf_op_n_attrs(op);
     uint32_t n_outputs = wf_op_n_outputs(op);
@@ -245,12 +278,13 @@ weft_val wf_graph_add(weft_graph *g, const wf_op *op, const weft_val *inputs, si
         }
     }
     for (uint32_t i = 0; i < n_outputs; i++) {
-        if (!check_type(g, op, &out_types[i])) return WEFT_NONE;
+        if (!check_type(g, op, &out_types[i]))
+            return WEFT_NONE;
     }
 
     uint32_t node_idx = (uint32_t)g->n_nodes;
     wf_id first = (wf_id)g->n_values;
-    g->nodes[g->n_nodes++] = (wf_node){op,         (uint32_t)n_inputs,          n_outputs, ids, first,
+    g->nodes[g->n_nodes++] = (wf_node){op,        (uint32_t)n_inputs,        n_outputs, ids, first,
                                        attr_copy, g->scopes[g->scope_depth], g->place};
     for (uint32_t i = 0; i < n_outputs; i++) {
         g->values[g->n_values++] = (wf_value){node_idx, i, out_types[i]};

@@ -99,14 +99,20 @@ void wf_context_log(const weft_context *ctx, weft_log_level level, const char *f
 // Ops of a context by name; NULL when there is none.
 const wf_op *wf_op_find(const weft_context *ctx, const char *name);
 
-static inline bool wf_graph_is_ok(const weft_graph *g) { return g && g->error.code == 0; }
-static inline const wf_value *wf_graph_value(const weft_graph *g, wf_id id) {
+static inline bool wf_graph_is_ok(const weft_graph *g)
+{
+    return g && g->error.code == 0;
+}
+static inline const wf_value *wf_graph_value(const weft_graph *g, wf_id id)
+{
     return &g->values[id];
 }
-static inline const weft_type *wf_graph_type(const weft_graph *g, wf_id id) {
+static inline const weft_type *wf_graph_type(const weft_graph *g, wf_id id)
+{
     return &g->values[id].type;
 }
-static inline const wf_node *wf_graph_producer(const weft_graph *g, wf_id id) {
+static inline const wf_node *wf_graph_producer(const weft_graph *g, wf_id id)
+{
     return &g->nodes[g->values[id].node];
 }
 
@@ -120,7 +126,8 @@ void wf_graph_fail(weft_graph *g, const wf_op *op, weft_status code, const char 
 weft_val wf_graph_add(weft_graph *g, const wf_op *op, const weft_val *inputs, size_t n_inputs,
                       const wf_attr *attrs);
 // Output k of the node that made val.
-static inline weft_val wf_val_output(weft_val first, uint32_t k) {
+static inline weft_val wf_val_output(weft_val first, uint32_t k)
+{
     weft_val v = {first.id ? first.id + k : 0};
     return v;
 }
@@ -136,23 +143,28 @@ const char *wf_dims_text(const int64_t *dims, int32_t ndim, char buf[WF_TYPE_TEX
 const char *wf_type_text(const weft_type *t, char buf[WF_TYPE_TEXT]);
 
 // ---- attributes
-static inline wf_attr wf_attr_int(int64_t i) {
+static inline wf_attr wf_attr_int(int64_t i)
+{
     wf_attr a = {{.i = i}, 0};
     return a;
 }
-static inline wf_attr wf_attr_float(double f) {
+static inline wf_attr wf_attr_float(double f)
+{
     wf_attr a = {{.f = f}, 0};
     return a;
 }
-static inline wf_attr wf_attr_text(const char *text) {
+static inline wf_attr wf_attr_text(const char *text)
+{
     wf_attr a = {{.text = text}, 0};
     return a;
 }
-static inline wf_attr wf_attr_ints(const int64_t *ints, size_t n) {
+static inline wf_attr wf_attr_ints(const int64_t *ints, size_t n)
+{
     wf_attr a = {{.ints = ints}, n};
     return a;
 }
-static inline wf_attr wf_attr_data(const void *data, size_t bytes) {
+static inline wf_attr wf_attr_data(const void *data, size_t bytes)
+{
     wf_attr a = {{.data = data}, bytes};
     return a;
 }
@@ -172,7 +184,8 @@ weft_status wf_rewrite_init(wf_rewrite *rw, const weft_graph *src, weft_error *e
 void wf_rewrite_copy(wf_rewrite *rw, uint32_t node_idx);
 // Makes the new nodes that follow carry the old node's scope and place.
 void wf_rewrite_set_place(wf_rewrite *rw, uint32_t node_idx);
-static inline weft_val wf_rewrite_get(const wf_rewrite *rw, wf_id old) {
+static inline weft_val wf_rewrite_get(const wf_rewrite *rw, wf_id old)
+{
     weft_val v = {rw->map[old]};
     return v;
 }

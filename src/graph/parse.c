@@ -28,48 +28,60 @@ typedef struct {
         return WEFT_ERR_FORMAT;                                                                    \
     } while (0)
 
-static void skip_blanks(parser *p) {
-    while (*p->cursor == ' ' || *p->cursor == '\t' || *p->cursor == '\r') p->cursor++;
+static void skip_blanks(parser *p)
+{
+    while (*p->cursor == ' ' || *p->cursor == '\t' || *p->cursor == '\r')
+        p->cursor++;
 }
 
-static bool take(parser *p, const char *token) {
+static bool take(parser *p, const char *token)
+{
     skip_blanks(p);
     size_t n = strlen(token);
-    if (strncmp(p->cursor, token, n) != 0) return false;
+    if (strncmp(p->cursor, token, n) != 0)
+        return false;
     p->cursor += n;
     return true;
 }
 
-static weft_status expect(parser *p, const char *token) {
-    if (!take(p, token)) PARSE_FAIL(p, "expected '%s'", token);
+static weft_status expect(parser *p, const char *token)
+{
+    if (!take(p, token))
+        PARSE_FAIL(p, "expected '%s'", token);
     return WEFT_OK;
 }
 
-static weft_status take_word(parser *p, char *out, size_t size) {
+static weft_status take_word(parser *p, char *out, size_t size)
+{
     skip_blanks(p);
     size_t n = 0;
     while ((isalnum((unsigned char)*p->cursor) || *p->cursor == '_') && n + 1 < size) {
         out[n++] = *p->cursor++;
     }
     out[n] = 0;
-    if (n == 0) PARSE_FAIL(p, "expected a word");
+    if (n == 0)
+        PARSE_FAIL(p, "expected a word");
     return WEFT_OK;
 }
 
-static weft_status take_int(parser *p, int64_t *out) {
+static weft_status take_int(parser *p, int64_t *out)
+{
     skip_blanks(p);
     char *end;
     long long v = strtoll(p->cursor, &end, 10);
-    if (end == p->cursor) PARSE_FAIL(p, "expected an integer");
+    if (end == p->cursor)
+        PARSE_FAIL(p, "expected an integer");
     p->cursor = end;
     *out = v;
     return WEFT_OK;
 }
 
-static weft_status take_string(parser *p, const char **out) {
+static weft_status take_string(parser *p, const char **out)
+{
     WEFT_TRY(expect(p, "\""));
     char *text = wf_arena_take(&p->scratch, strlen(p->cursor) + 1);
-    if (!text) WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "memory for graph text is not available");
+    if (!text)
+        WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "memory for graph text is not available");
     size_t n = 0;
     while (*p->cursor && *p->cursor != '"' && *p->cursor != '\n') {
         char c = *p->cursor++;
@@ -88,41 +100,53 @@ static weft_status take_string(parser *p, const char **out) {
     return expect(p, "\"");
 }
 
-static weft_status take_value_id(parser *p, weft_val *out) {
+static weft_status take_value_id(parser *p, weft_val *out)
+{
     int64_t id;
     WEFT_TRY(expect(p, "%"));
     WEFT_TRY(take_int(p, &id));
-    if (id < 1 || (size_t)id >= p->g->n_values) PARSE_FAIL(p, "value %%%" PRId64 " is unknown", id);
+    if (id < 1 || (size_t)id >= p->g->n_values)
+        PARSE_FAIL(p, "value %%%" PRId64 " is unknown", id);
     out->id = (uint32_t)id;
     return WEFT_OK;
 }
 
-static weft_status take_ints(parser *p, wf_attr *out) {
+static weft_status take_ints(parser *p, wf_attr *out)
+{
     WEFT_TRY(expect(p, "["));
     int64_t *ints = wf_arena_take(&p->scratch, (strlen(p->cursor) / 2 + 1) * sizeof *ints);
-    if (!ints) WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "memory for graph text is not available");
+    if (!ints)
+        WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "memory for graph text is not available");
     size_t n = 0;
     while (!take(p, "]")) {
-        if (n) WEFT_TRY(expect(p, ","));
+        if (n)
+            WEFT_TRY(expect(p, ","));
         WEFT_TRY(take_int(p, &ints[n++]));
     }
     *out = wf_attr_ints(ints, n);
     return WEFT_OK;
 }
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
     return -1;
 }
 
-static weft_status take_data(parser *p, wf_attr *out) {
+static weft_status take_data(parser *p, wf_attr *out)
+{
     WEFT_TRY(expect(p, "x"));
     size_t digits = 0;
-    while (hex_digit(p->cursor[digits]) >= 0) digits++;
-    if (digits % 2) PARSE_FAIL(p, "data has half a byte");
+    while (hex_digit(p->cursor[digits]) >= 0)
+        digits++;
+    if (digits % 2)
+        PARSE_FAIL(p, "data has half a byte");
     unsigned char *bytes = wf_arena_take(&p->scratch, digits / 2);
-    if (!bytes) WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "memory for graph text is not available");
+    if (!bytes)
+        WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "memory for graph text is not available");
     for (size_t i = 0; i < digits / 2; i++, p->cursor += 2) {
         bytes[i] = (unsigned char)(hex_digit(p->cursor[0]) * 16 + hex_digit(p->cursor[1]));
     }
@@ -130,7 +154,8 @@ static weft_status take_data(parser *p, wf_attr *out) {
     return WEFT_OK;
 }
 
-static weft_status take_attr(parser *p, wf_attr_kind kind, wf_attr *out) {
+static weft_status take_attr(parser *p, wf_attr_kind kind, wf_attr *out)
+{
     char word[64];
     switch (kind) {
     case WF_ATTR_INT: {
@@ -146,7 +171,8 @@ static weft_status take_attr(parser *p, wf_attr_kind kind, wf_attr *out) {
     case WF_ATTR_DTYPE:
         WEFT_TRY(take_word(p, word, sizeof word));
         *out = wf_attr_int(weft_dtype_parse(word));
-        if (out->u.i == WEFT_DTYPE_NONE) PARSE_FAIL(p, "dtype %s is unknown", word);
+        if (out->u.i == WEFT_DTYPE_NONE)
+            PARSE_FAIL(p, "dtype %s is unknown", word);
         return WEFT_OK;
     case WF_ATTR_FLOAT: {
         WEFT_TRY(expect(p, "0x"));
@@ -170,9 +196,11 @@ static weft_status take_attr(parser *p, wf_attr_kind kind, wf_attr *out) {
     return WEFT_ERR_INTERNAL;
 }
 
-static weft_status take_attrs(parser *p, const wf_op *op, wf_attr *attrs) {
+static weft_status take_attrs(parser *p, const wf_op *op, wf_attr *attrs)
+{
     size_t n = wf_op_n_attrs(op);
-    if (n > MAX_ATTRS) PARSE_FAIL(p, "op %s has too many attributes", wf_op_name(op));
+    if (n > MAX_ATTRS)
+        PARSE_FAIL(p, "op %s has too many attributes", wf_op_name(op));
     for (size_t i = 0; i < n; i++) {
         char word[64];
         WEFT_TRY(expect(p, i ? "," : "{"));
@@ -187,7 +215,8 @@ static weft_status take_attrs(parser *p, const wf_op *op, wf_attr *attrs) {
 }
 
 // %3 = op(%1, %2) {..} @"scope" -> types. The types are inferred again and must agree.
-static weft_status parse_node(parser *p) {
+static weft_status parse_node(parser *p)
+{
     char word[64];
     int64_t id;
     WEFT_TRY(take_int(p, &id));
@@ -197,12 +226,14 @@ static weft_status parse_node(parser *p) {
     WEFT_TRY(expect(p, "="));
     WEFT_TRY(take_word(p, word, sizeof word));
     const wf_op *op = wf_op_find(p->ctx, word);
-    if (!op) PARSE_FAIL(p, "op %s is unknown", word);
+    if (!op)
+        PARSE_FAIL(p, "op %s is unknown", word);
     weft_val inputs[MAX_INPUTS];
     size_t n_inputs = 0;
     if (take(p, "(")) {
         do {
-            if (n_inputs == MAX_INPUTS) PARSE_FAIL(p, "more than %d operands", MAX_INPUTS);
+            if (n_inputs == MAX_INPUTS)
+                PARSE_FAIL(p, "more than %d operands", MAX_INPUTS);
             WEFT_TRY(take_value_id(p, &inputs[n_inputs++]));
         } while (take(p, ","));
         WEFT_TRY(expect(p, ")"));
@@ -226,16 +257,19 @@ static weft_status parse_node(parser *p) {
         char text[WF_TYPE_TEXT];
         WEFT_TRY(expect(p, i ? "," : "->"));
         const char *type = wf_type_text(wf_graph_type(p->g, first.id + i), text);
-        if (!take(p, type)) PARSE_FAIL(p, "expected type %s", type);
+        if (!take(p, type))
+            PARSE_FAIL(p, "expected type %s", type);
     }
     return WEFT_OK;
 }
 
-static weft_status parse_lines(parser *p) {
+static weft_status parse_lines(parser *p)
+{
     WEFT_TRY(expect(p, "weft graph 1"));
     for (;;) {
         skip_blanks(p);
-        if (*p->cursor == 0) return WEFT_OK;
+        if (*p->cursor == 0)
+            return WEFT_OK;
         if (*p->cursor == '\n') {
             p->cursor++;
             p->line++;
@@ -251,17 +285,20 @@ static weft_status parse_lines(parser *p) {
             WEFT_TRY(expect(p, "="));
             WEFT_TRY(take_value_id(p, &val));
             weft_output(p->g, name, val);
-            if (p->g->error.code) PARSE_FAIL(p, "%s", p->g->error.message);
+            if (p->g->error.code)
+                PARSE_FAIL(p, "%s", p->g->error.message);
         } else {
             PARSE_FAIL(p, "expected a node or an output");
         }
         skip_blanks(p);
-        if (*p->cursor && *p->cursor != '\n') PARSE_FAIL(p, "text behind the end of the line");
+        if (*p->cursor && *p->cursor != '\n')
+            PARSE_FAIL(p, "text behind the end of the line");
     }
 }
 
 weft_status weft_graph_parse(weft_context *ctx, const char *text, weft_graph **out_graph,
-                             weft_error *err) {
+                             weft_error *err)
+{
     WEFT_REQUIRE(err, ctx && text && out_graph, "graph: parse without context or text");
     *out_graph = NULL;
     parser p = {ctx, NULL, text, text, 1, err, {{0}, NULL}};

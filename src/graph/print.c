@@ -15,7 +15,8 @@
 #include "graph/graph.h"
 #include "graph/op_info.h"
 
-static void print_string(wf_text *t, const char *text) {
+static void print_string(wf_text *t, const char *text)
+{
     wf_text_append(t, "\"");
     for (const char *c = text; *c; c++) {
         if (*c == '"' || *c == '\\') {
@@ -29,7 +30,8 @@ static void print_string(wf_text *t, const char *text) {
     wf_text_append(t, "\"");
 }
 
-static void print_attr(wf_text *t, wf_attr_kind kind, const wf_attr *attr) {
+static void print_attr(wf_text *t, wf_attr_kind kind, const wf_attr *attr)
+{
     switch (kind) {
     case WF_ATTR_INT: wf_text_printf(t, "%" PRId64, attr->u.i); break;
     case WF_ATTR_BOOL: wf_text_append(t, attr->u.i ? "true" : "false"); break;
@@ -58,19 +60,22 @@ static void print_attr(wf_text *t, wf_attr_kind kind, const wf_attr *attr) {
     }
 }
 
-static void print_node(wf_text *t, const weft_graph *g, const wf_node *node) {
+static void print_node(wf_text *t, const weft_graph *g, const wf_node *node)
+{
     char type[WF_TYPE_TEXT];
     wf_text_printf(t, "%%%u = %s", node->first_output, wf_op_name(node->op));
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         wf_text_printf(t, "%s%%%u", i ? ", " : "(", node->inputs[i]);
     }
-    if (node->n_inputs) wf_text_append(t, ")");
+    if (node->n_inputs)
+        wf_text_append(t, ")");
     size_t n_attrs = wf_op_n_attrs(node->op);
     for (size_t i = 0; i < n_attrs; i++) {
         wf_text_printf(t, "%s%s=", i ? ", " : " {", wf_op_attr_name(node->op, i));
         print_attr(t, wf_op_attr_kind(node->op, i), &node->attrs[i]);
     }
-    if (n_attrs) wf_text_append(t, "}");
+    if (n_attrs)
+        wf_text_append(t, "}");
     if (*node->scope) {
         wf_text_append(t, " @");
         print_string(t, node->scope);
@@ -82,13 +87,15 @@ static void print_node(wf_text *t, const weft_graph *g, const wf_node *node) {
     wf_text_append(t, "\n");
 }
 
-weft_status weft_graph_print(const weft_graph *g, char **out_text, weft_error *err) {
+weft_status weft_graph_print(const weft_graph *g, char **out_text, weft_error *err)
+{
     WEFT_REQUIRE(err, g && out_text, "graph: print without a graph");
     *out_text = NULL;
     wf_text t;
     wf_text_init(&t, &g->context->allocator);
     wf_text_append(&t, "weft graph 1\n");
-    for (size_t i = 0; i < g->n_nodes; i++) print_node(&t, g, &g->nodes[i]);
+    for (size_t i = 0; i < g->n_nodes; i++)
+        print_node(&t, g, &g->nodes[i]);
     for (size_t i = 0; i < g->n_outputs; i++) {
         wf_text_append(&t, "output ");
         print_string(&t, g->outputs[i].name);
@@ -103,6 +110,8 @@ weft_status weft_graph_print(const weft_graph *g, char **out_text, weft_error *e
     return WEFT_OK;
 }
 
-void weft_text_free(weft_context *ctx, char *text) {
-    if (ctx) wf_free(&ctx->allocator, text);
+void weft_text_free(weft_context *ctx, char *text)
+{
+    if (ctx)
+        wf_free(&ctx->allocator, text);
 }

@@ -3,7 +3,8 @@
 
 #include "graph/graph.h"
 
-weft_status wf_rewrite_init(wf_rewrite *rw, const weft_graph *src, weft_error *err) {
+weft_status wf_rewrite_init(wf_rewrite *rw, const weft_graph *src, weft_error *err)
+{
     *rw = (wf_rewrite){src, NULL, NULL};
     WEFT_TRY(weft_graph_create(src->context, &rw->dst, err));
     weft_status status =
@@ -15,7 +16,8 @@ weft_status wf_rewrite_init(wf_rewrite *rw, const weft_graph *src, weft_error *e
     return status;
 }
 
-void wf_rewrite_set_place(wf_rewrite *rw, uint32_t node_idx) {
+void wf_rewrite_set_place(wf_rewrite *rw, uint32_t node_idx)
+{
     const wf_node *node = &rw->src->nodes[node_idx];
     weft_graph *g = rw->dst;
     g->place = node->place;
@@ -26,7 +28,8 @@ void wf_rewrite_set_place(wf_rewrite *rw, uint32_t node_idx) {
     }
 }
 
-void wf_rewrite_copy(wf_rewrite *rw, uint32_t node_idx) {
+void wf_rewrite_copy(wf_rewrite *rw, uint32_t node_idx)
+{
     const wf_node *node = &rw->src->nodes[node_idx];
     wf_rewrite_set_place(rw, node_idx);
     weft_val *inputs;
@@ -45,7 +48,8 @@ void wf_rewrite_copy(wf_rewrite *rw, uint32_t node_idx) {
     }
 }
 
-weft_status wf_rewrite_finish(wf_rewrite *rw, weft_graph **out_graph, weft_error *err) {
+weft_status wf_rewrite_finish(wf_rewrite *rw, weft_graph **out_graph, weft_error *err)
+{
     *out_graph = NULL;
     weft_graph *g = rw->dst;
     for (size_t i = 0; i < rw->src->n_outputs; i++) {

@@ -7,7 +7,8 @@
 #include "graph/graph.h"
 #include "graph/op_info.h"
 
-static void check_node(const weft_graph *g, size_t idx, wf_text *faults) {
+static void check_node(const weft_graph *g, size_t idx, wf_text *faults)
+{
     const wf_node *node = &g->nodes[idx];
     const char *name = wf_op_name(node->op);
     for (uint32_t i = 0; i < node->n_inputs; i++) {
@@ -36,11 +37,13 @@ static void check_node(const weft_graph *g, size_t idx, wf_text *faults) {
 }
 
 // Types of a node's outputs by infer again: a pass may not change a type behind an op's back.
-static weft_status check_types(const weft_graph *g, size_t idx, wf_text *faults, weft_error *err) {
+static weft_status check_types(const weft_graph *g, size_t idx, wf_text *faults, weft_error *err)
+{
     const wf_node *node = &g->nodes[idx];
     weft_type *in;
     WEFT_TRY(wf_alloc(&g->context->allocator, node->n_inputs, sizeof *in, &in, err));
-    for (uint32_t i = 0; i < node->n_inputs; i++) in[i] = *wf_graph_type(g, node->inputs[i]);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        in[i] = *wf_graph_type(g, node->inputs[i]);
     weft_type out[WF_OP_OUTPUT_LIMIT];
     memset(out, 0, sizeof out);
     weft_error infer_err = {0};
@@ -61,7 +64,8 @@ static weft_status check_types(const weft_graph *g, size_t idx, wf_text *faults,
     return WEFT_OK;
 }
 
-weft_status wf_graph_verify(const weft_graph *g, weft_error *err) {
+weft_status wf_graph_verify(const weft_graph *g, weft_error *err)
+{
     WEFT_TRY(weft_graph_status(g, err));
     wf_text faults;
     wf_text_init(&faults, &g->context->allocator);
@@ -69,7 +73,8 @@ weft_status wf_graph_verify(const weft_graph *g, weft_error *err) {
     for (size_t i = 0; i < g->n_nodes && status == WEFT_OK; i++) {
         size_t before = faults.len;
         check_node(g, i, &faults);
-        if (faults.len == before) status = check_types(g, i, &faults, err);
+        if (faults.len == before)
+            status = check_types(g, i, &faults, err);
     }
     for (size_t i = 0; i < g->n_outputs; i++) {
         if (g->outputs[i].val == 0 || g->outputs[i].val >= g->n_values) {

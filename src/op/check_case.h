@@ -20,7 +20,7 @@
 #define WF_CHECK_MAX_PARAMS 24
 
 typedef enum wf_check_fill {
-    WF_CHECK_NORMAL,   // f32: about -2..2, every mantissa; integers: small of both signs; bool: both
+    WF_CHECK_NORMAL, // f32: about -2..2, every mantissa; integers: small of both signs; bool: both
     WF_CHECK_POSITIVE, // f32: 0.1..4
     WF_CHECK_UNIT,     // f32: -0.9..0.9
     WF_CHECK_SPECIAL,  // f32: also NaN, infinities, -0, subnormals, huge, tiny; integers: extremes
@@ -37,7 +37,7 @@ typedef struct wf_check_input {
 #define WF_CHECK_DIMS(...) (sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 #define WF_CHECK_INPUT(dtype_, ...)                                                                \
     {                                                                                              \
-        .type = {dtype_, (int32_t)WF_CHECK_DIMS(__VA_ARGS__), { __VA_ARGS__ }}                     \
+        .type = { dtype_, (int32_t)WF_CHECK_DIMS(__VA_ARGS__), {__VA_ARGS__} }                     \
     }
 #define WF_CHECK_INPUT_FILL(fill_, limit_, dtype_, ...)                                            \
     {                                                                                              \

@@ -51,26 +51,36 @@ weft_val wf_build_elementwise(weft_graph *g, const wf_op *op, const weft_val *in
     case WEFT_I8: WF_EW_LOOP(n_, int8_t, uint8_t, O8, expr); break;                                \
     case WEFT_U8: WF_EW_LOOP(n_, uint8_t, uint8_t, OU8, expr); break;                              \
     case WEFT_I32: WF_EW_LOOP(n_, int32_t, uint32_t, O32, expr); break;                            \
-    case WEFT_I64: WF_EW_LOOP(n_, int64_t, uint64_t, O64, expr); break;
+    case WEFT_I64:                                                                                 \
+        WF_EW_LOOP(n_, int64_t, uint64_t, O64, expr);                                              \
+        break;
 #define WF_EW_NO_INTS(n_, expr)
 #define WF_EW_SAME_INTS(n_, expr) WF_EW_INT_CASES(n_, int8_t, uint8_t, int32_t, int64_t, expr)
 #define WF_EW_BITS(n_, expr)                                                                       \
     WF_EW_SAME_INTS(n_, expr)                                                                      \
-    case WEFT_BOOL: WF_EW_LOOP(n_, uint8_t, uint8_t, uint8_t, (expr) & 1); break;
+    case WEFT_BOOL:                                                                                \
+        WF_EW_LOOP(n_, uint8_t, uint8_t, uint8_t, (expr)&1);                                       \
+        break;
 #define WF_EW_COMPARES(n_, expr)                                                                   \
     WF_EW_INT_CASES(n_, uint8_t, uint8_t, uint8_t, uint8_t, expr)                                  \
-    case WEFT_BOOL: WF_EW_LOOP(n_, uint8_t, uint8_t, uint8_t, expr); break;
+    case WEFT_BOOL:                                                                                \
+        WF_EW_LOOP(n_, uint8_t, uint8_t, uint8_t, expr);                                           \
+        break;
 #define WF_EW_FLOAT(n_, O_, expr)                                                                  \
-    case WEFT_F32: WF_EW_LOOP(n_, float, uint32_t, O_, expr); break;
+    case WEFT_F32:                                                                                 \
+        WF_EW_LOOP(n_, float, uint32_t, O_, expr);                                                 \
+        break;
 #define WF_EW_NO_FLOAT(n_, O_, expr)
 
 // eval_<name>, eval_truth_<name>, infer_<name>, row_<name>, wf_op_<name>
 #define WF_EW_DEFINE(name_, n_, allowed_, f32_, f32_text_, int_text_, FLOAT_, O_, INTS_, int_,     \
                      truth_, OT_, grad_, flags_, compare_)                                         \
-    static weft_status infer_##name_(const wf_node_info *info, weft_type *out, weft_error *err) {  \
+    static weft_status infer_##name_(const wf_node_info *info, weft_type *out, weft_error *err)    \
+    {                                                                                              \
         return wf_infer_elementwise(info, allowed_, out, err);                                     \
     }                                                                                              \
-    static weft_status eval_##name_(wf_eval *q, weft_error *err) {                                 \
+    static weft_status eval_##name_(wf_eval *q, weft_error *err)                                   \
+    {                                                                                              \
         int64_t count = wf_type_count(&q->out[0].type);                                            \
         switch ((int)q->in[0].type.dtype) {                                                        \
             FLOAT_(n_, O_, f32_)                                                                   \
@@ -79,9 +89,11 @@ weft_val wf_build_elementwise(weft_graph *g, const wf_op *op, const weft_val *in
         }                                                                                          \
         return WEFT_OK;                                                                            \
     }                                                                                              \
-    static weft_status eval_truth_##name_(wf_eval *q, weft_error *err) {                           \
+    static weft_status eval_truth_##name_(wf_eval *q, weft_error *err)                             \
+    {                                                                                              \
         int64_t count = wf_type_count(&q->out[0].type);                                            \
-        if (!wf_dtype_is_float(q->in[0].type.dtype)) return eval_##name_(q, err);                  \
+        if (!wf_dtype_is_float(q->in[0].type.dtype))                                               \
+            return eval_##name_(q, err);                                                           \
         WF_EW_LOOP(n_, double, uint64_t, OT_, truth_);                                             \
         return WEFT_OK;                                                                            \
     }                                                                                              \
@@ -101,16 +113,19 @@ weft_val wf_build_elementwise(weft_graph *g, const wf_op *op, const weft_val *in
     };
 
 #define WF_EW_BUILD_1(name_)                                                                       \
-    weft_val weft_##name_(weft_graph *g, weft_val a) {                                             \
+    weft_val weft_##name_(weft_graph *g, weft_val a)                                               \
+    {                                                                                              \
         return wf_build_elementwise(g, &wf_op_##name_, &a, 1);                                     \
     }
 #define WF_EW_BUILD_2(name_)                                                                       \
-    weft_val weft_##name_(weft_graph *g, weft_val a, weft_val b) {                                 \
+    weft_val weft_##name_(weft_graph *g, weft_val a, weft_val b)                                   \
+    {                                                                                              \
         const weft_val in[] = {a, b};                                                              \
         return wf_build_elementwise(g, &wf_op_##name_, in, 2);                                     \
     }
 #define WF_EW_BUILD_3(name_)                                                                       \
-    weft_val weft_##name_(weft_graph *g, weft_val a, weft_val b, weft_val c) {                     \
+    weft_val weft_##name_(weft_graph *g, weft_val a, weft_val b, weft_val c)                       \
+    {                                                                                              \
         const weft_val in[] = {a, b, c};                                                           \
         return wf_build_elementwise(g, &wf_op_##name_, in, 3);                                     \
     }
@@ -118,8 +133,8 @@ weft_val wf_build_elementwise(weft_graph *g, const wf_op *op, const weft_val *in
 // The text of a formula is taken in the outermost macro, where nothing in it is expanded yet: WF_DIV
 // must reach a device as WF_DIV.
 #define WF_EW_F(name_, n_, f32_, text_, truth_, grad_, flags_)                                     \
-    WF_EW_DEFINE(name_, n_, WF_DTYPES_MAP_F, f32_, text_, NULL, WF_EW_FLOAT, float,                \
-                 WF_EW_NO_INTS, 0, truth_, double, grad_, flags_, false)                           \
+    WF_EW_DEFINE(name_, n_, WF_DTYPES_MAP_F, f32_, text_, NULL, WF_EW_FLOAT, float, WF_EW_NO_INTS, \
+                 0, truth_, double, grad_, flags_, false)                                          \
     WF_EW_BUILD_##n_(name_)
 #define WF_ELEMENTWISE_F1(name_, f32_, truth_, grad_, flags_)                                      \
     WF_EW_F(name_, 1, f32_, #f32_, truth_, grad_, flags_)

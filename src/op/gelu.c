@@ -20,4 +20,5 @@ static void grad(const wf_grad_query *q)
     q->din[0] = weft_mul(g, q->dout[0], weft_fma(g, a, phi, phi_sum));
 }
 
-WF_ELEMENTWISE_F1(gelu, wf_gelu(a), a < -1e30 ? -0.0 : 0.5 * a * erfc(a * -0.70710678118654752), grad, 0)
+WF_ELEMENTWISE_F1(gelu, wf_gelu(a), a < -1e30 ? -0.0 : 0.5 * a * erfc(a * -0.70710678118654752),
+                  grad, 0)

@@ -22,4 +22,6 @@ static void grad(const wf_grad_query *q)
 }
 
 WF_ELEMENTWISE_F1(gelu_tanh, wf_gelu_tanh(a),
-                  a < -1e30 ? -0.0 : a / (1.0 + exp(-1.5957691216057308 * (a + 0.044715 * a * a * a))), grad, 0)
+                  a < -1e30 ? -0.0
+                            : a / (1.0 + exp(-1.5957691216057308 * (a + 0.044715 * a * a * a))),
+                  grad, 0)

@@ -6,21 +6,21 @@
 #include "op/op.h"
 
 typedef enum wf_inst_kind {
-    WF_INST_LOAD,    // inputs[operand] at this point
-    WF_INST_CONST,   // a scalar: bits of dtype in `bits` (low bytes)
-    WF_INST_IOTA,    // the coordinate along space axis `axis`, plus `bits` (as i64); dtype i32 i64 f32
-    WF_INST_RANDOM,  // args: seed, step (outer or scalar i64); logical linear index of the point
-    WF_INST_APPLY,   // op->elementwise on args
-    WF_INST_CAST,    // args[0] from its dtype to dtype
-    WF_INST_SELECT,  // args: bool, then two of dtype
-    WF_INST_REDUCE,  // args[0] over the inner axes by `reduce`
-    WF_INST_SECOND,  // the second result of the REDUCE args[0] (variance)
-    WF_INST_STORE,   // args[0] into outputs[operand]
+    WF_INST_LOAD,  // inputs[operand] at this point
+    WF_INST_CONST, // a scalar: bits of dtype in `bits` (low bytes)
+    WF_INST_IOTA, // the coordinate along space axis `axis`, plus `bits` (as i64); dtype i32 i64 f32
+    WF_INST_RANDOM, // args: seed, step (outer or scalar i64); logical linear index of the point
+    WF_INST_APPLY,  // op->elementwise on args
+    WF_INST_CAST,   // args[0] from its dtype to dtype
+    WF_INST_SELECT, // args: bool, then two of dtype
+    WF_INST_REDUCE, // args[0] over the inner axes by `reduce`
+    WF_INST_SECOND, // the second result of the REDUCE args[0] (variance)
+    WF_INST_STORE,  // args[0] into outputs[operand]
 } wf_inst_kind;
 
 typedef enum wf_reduce_kind {
-    WF_REDUCE_SUM,     // f32: by the rule; integers: any order
-    WF_REDUCE_MAX,     // NaN wins, -0 < +0
+    WF_REDUCE_SUM, // f32: by the rule; integers: any order
+    WF_REDUCE_MAX, // NaN wins, -0 < +0
     WF_REDUCE_MIN,
     WF_REDUCE_ARGMAX,  // i32: linear inner index of the first greatest
     WF_REDUCE_MOMENTS, // mean; variance by SECOND

@@ -40,8 +40,8 @@ typedef struct wf_eval {
     const wf_node_info *info;
     const wf_tensor *in;
     const wf_tensor *out; // data is written
-    bool is_bad;          // set by eval: an index was out of range, or guard found a non-finite value
-    int64_t bad_elem;     // the first such element
+    bool is_bad;      // set by eval: an index was out of range, or guard found a non-finite value
+    int64_t bad_elem; // the first such element
     wf_allocator allocator;
 } wf_eval;
 
@@ -71,13 +71,13 @@ typedef struct wf_elementwise {
 
 enum {
     WF_OP_ELEMENTWISE = 1u << 0,
-    WF_OP_SOURCE = 1u << 1,        // input, variable, constant: no inputs, no work
-    WF_OP_EFFECT = 1u << 2,        // assign, guard: kept although nobody reads the result
-    WF_OP_VIEW = 1u << 3,          // reshape, permute, broadcast, slice: no arithmetic
-    WF_OP_ZERO_GRADIENT = 1u << 4, // derivative is zero or meaningless: gradient stops silently
-    WF_OP_PRODUCT = 1u << 5,       // elementwise product, for the canonical fma pass
-    WF_OP_VARIADIC = 1u << 6,      // n_inputs is the minimum
-    WF_OP_COMMUTATIVE = 1u << 7,   // of the bits, too: operands may be ordered for CSE
+    WF_OP_SOURCE = 1u << 1,         // input, variable, constant: no inputs, no work
+    WF_OP_EFFECT = 1u << 2,         // assign, guard: kept although nobody reads the result
+    WF_OP_VIEW = 1u << 3,           // reshape, permute, broadcast, slice: no arithmetic
+    WF_OP_ZERO_GRADIENT = 1u << 4,  // derivative is zero or meaningless: gradient stops silently
+    WF_OP_PRODUCT = 1u << 5,        // elementwise product, for the canonical fma pass
+    WF_OP_VARIADIC = 1u << 6,       // n_inputs is the minimum
+    WF_OP_COMMUTATIVE = 1u << 7,    // of the bits, too: operands may be ordered for CSE
     WF_OP_WEIGHT_OPERAND = 1u << 8, // operand 1 is a weight: no layout of images
     WF_OP_WEIGHT_RESULT = 1u << 9,
 };
@@ -138,7 +138,8 @@ weft_status wf_infer_dtype_error(const wf_node_info *info, size_t input, uint32_
 weft_status wf_infer_check_dtypes(const wf_node_info *info, uint32_t allowed, weft_error *err);
 
 // ---- elements of tensors in eval, truth or not
-static inline double wf_tensor_get_f64(const wf_tensor *t, int64_t i) {
+static inline double wf_tensor_get_f64(const wf_tensor *t, int64_t i)
+{
     return ((const double *)t->data)[i];
 }
 size_t wf_tensor_elem_bytes(const wf_tensor *t);

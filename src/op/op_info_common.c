@@ -5,16 +5,38 @@
 
 _Static_assert(WF_OP_MAX_OUTPUTS == WF_OP_OUTPUT_LIMIT, "one limit, seen from two sides");
 
-const char *wf_op_name(const wf_op *op) { return op->name; }
-size_t wf_op_n_inputs(const wf_op *op) { return op->n_inputs; }
-bool wf_op_is_variadic(const wf_op *op) { return (op->flags & WF_OP_VARIADIC) != 0; }
-uint32_t wf_op_n_outputs(const wf_op *op) { return op->n_outputs; }
-size_t wf_op_n_attrs(const wf_op *op) { return op->n_attrs; }
-wf_attr_kind wf_op_attr_kind(const wf_op *op, size_t idx) { return op->attrs[idx].kind; }
-const char *wf_op_attr_name(const wf_op *op, size_t idx) { return op->attrs[idx].name; }
+const char *wf_op_name(const wf_op *op)
+{
+    return op->name;
+}
+size_t wf_op_n_inputs(const wf_op *op)
+{
+    return op->n_inputs;
+}
+bool wf_op_is_variadic(const wf_op *op)
+{
+    return (op->flags & WF_OP_VARIADIC) != 0;
+}
+uint32_t wf_op_n_outputs(const wf_op *op)
+{
+    return op->n_outputs;
+}
+size_t wf_op_n_attrs(const wf_op *op)
+{
+    return op->n_attrs;
+}
+wf_attr_kind wf_op_attr_kind(const wf_op *op, size_t idx)
+{
+    return op->attrs[idx].kind;
+}
+const char *wf_op_attr_name(const wf_op *op, size_t idx)
+{
+    return op->attrs[idx].name;
+}
 
 weft_status wf_op_infer(const wf_op *op, const weft_type *in, size_t n_inputs, wf_attr *attrs,
-                        weft_type *out, weft_error *err) {
+                        weft_type *out, weft_error *err)
+{
     wf_node_info info = {op, n_inputs, in, op->n_outputs, NULL, attrs};
     return op->infer(&info, out, err);
 }

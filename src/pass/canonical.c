@@ -12,24 +12,29 @@ typedef struct {
     bool is_negative;
 } product;
 
-static bool find_product(const wf_rewrite *rw, wf_id id, product *out) {
+static bool find_product(const wf_rewrite *rw, wf_id id, product *out)
+{
     const wf_node *node = wf_graph_producer(rw->src, id);
     bool is_negative = false;
     while (node->op == &wf_op_neg) {
         is_negative = !is_negative;
         node = wf_graph_producer(rw->src, node->inputs[0]);
     }
-    if (!(node->op->flags & WF_OP_PRODUCT)) return false;
+    if (!(node->op->flags & WF_OP_PRODUCT))
+        return false;
     *out = (product){wf_rewrite_get(rw, node->inputs[0]), wf_rewrite_get(rw, node->inputs[1]),
                      is_negative};
     return true;
 }
 
-static bool rule(wf_rewrite *rw, uint32_t node_idx) {
+static bool rule(wf_rewrite *rw, uint32_t node_idx)
+{
     const wf_node *node = &rw->src->nodes[node_idx];
     const bool is_sub = node->op == &wf_op_sub;
-    if (node->op != &wf_op_add && !is_sub) return false;
-    if (wf_graph_type(rw->src, node->first_output)->dtype != WEFT_F32) return false;
+    if (node->op != &wf_op_add && !is_sub)
+        return false;
+    if (wf_graph_type(rw->src, node->first_output)->dtype != WEFT_F32)
+        return false;
     weft_graph *g = rw->dst;
     const weft_val left = wf_rewrite_get(rw, node->inputs[0]);
     const weft_val right = wf_rewrite_get(rw, node->inputs[1]);
@@ -48,7 +53,8 @@ static bool rule(wf_rewrite *rw, uint32_t node_idx) {
     return true;
 }
 
-static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err) {
+static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err)
+{
     return wf_pass_each(src, rule, out_dst, err);
 }
 

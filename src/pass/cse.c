@@ -11,35 +11,38 @@ typedef struct {
     size_t n_slots;
 } table;
 
-static uint64_t mix(uint64_t h, const void *data, size_t bytes) {
+static uint64_t mix(uint64_t h, const void *data, size_t bytes)
+{
     const unsigned char *p = data; // FNV-1a
-    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * 0x100000001b3u;
+    for (size_t i = 0; i < bytes; i++)
+        h = (h ^ p[i]) * 0x100000001b3u;
     return h;
 }
 
-static uint64_t hash_attr(uint64_t h, wf_attr_kind kind, const wf_attr *attr) {
+static uint64_t hash_attr(uint64_t h, wf_attr_kind kind, const wf_attr *attr)
+{
     switch (kind) {
-    case WF_ATTR_TEXT:
-        return attr->u.text ? mix(h, attr->u.text, strlen(attr->u.text)) : h;
+    case WF_ATTR_TEXT: return attr->u.text ? mix(h, attr->u.text, strlen(attr->u.text)) : h;
     case WF_ATTR_INTS: return mix(h, attr->u.ints, attr->n * sizeof(int64_t));
     case WF_ATTR_DATA: return mix(h, attr->u.data, attr->n);
     default: return mix(h, &attr->u, sizeof attr->u);
     }
 }
 
-static bool is_same_attr(wf_attr_kind kind, const wf_attr *a, const wf_attr *b) {
+static bool is_same_attr(wf_attr_kind kind, const wf_attr *a, const wf_attr *b)
+{
     switch (kind) {
     case WF_ATTR_TEXT:
         return (!a->u.text && !b->u.text) ||
                (a->u.text && b->u.text && !strcmp(a->u.text, b->u.text));
-    case WF_ATTR_INTS:
-        return a->n == b->n && !memcmp(a->u.ints, b->u.ints, a->n * sizeof(int64_t));
+    case WF_ATTR_INTS: return a->n == b->n && !memcmp(a->u.ints, b->u.ints, a->n * sizeof(int64_t));
     case WF_ATTR_DATA: return a->n == b->n && !memcmp(a->u.data, b->u.data, a->n);
     default: return !memcmp(&a->u, &b->u, sizeof a->u); // floats by bits: -0 is not +0
     }
 }
 
-static uint64_t hash_node(const table *t, const wf_node *node) {
+static uint64_t hash_node(const table *t, const wf_node *node)
+{
     uint64_t h = 0xcbf29ce484222325u;
     h = mix(h, &node->op, sizeof node->op);
     for (uint32_t i = 0; i < node->n_inputs; i++) {
@@ -51,18 +54,23 @@ static uint64_t hash_node(const table *t, const wf_node *node) {
     return h;
 }
 
-static bool is_same_node(const table *t, const wf_node *a, const wf_node *b) {
-    if (a->op != b->op || a->n_inputs != b->n_inputs) return false;
+static bool is_same_node(const table *t, const wf_node *a, const wf_node *b)
+{
+    if (a->op != b->op || a->n_inputs != b->n_inputs)
+        return false;
     for (uint32_t i = 0; i < a->n_inputs; i++) {
-        if (t->rw.map[a->inputs[i]] != t->rw.map[b->inputs[i]]) return false;
+        if (t->rw.map[a->inputs[i]] != t->rw.map[b->inputs[i]])
+            return false;
     }
     for (size_t i = 0; i < a->op->n_attrs; i++) {
-        if (!is_same_attr(a->op->attrs[i].kind, &a->attrs[i], &b->attrs[i])) return false;
+        if (!is_same_attr(a->op->attrs[i].kind, &a->attrs[i], &b->attrs[i]))
+            return false;
     }
     return true;
 }
 
-static void visit(table *t, uint32_t idx) {
+static void visit(table *t, uint32_t idx)
+{
     const wf_node *nodes = t->rw.src->nodes;
     const wf_node *node = &nodes[idx];
     if (node->op->flags & WF_OP_EFFECT) {
@@ -84,16 +92,19 @@ static void visit(table *t, uint32_t idx) {
     }
 }
 
-static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err) {
+static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err)
+{
     *out_dst = NULL;
     table t = {.n_slots = 64};
-    while (t.n_slots < src->n_nodes * 2) t.n_slots *= 2;
+    while (t.n_slots < src->n_nodes * 2)
+        t.n_slots *= 2;
     const wf_allocator *a = &src->context->allocator;
     WEFT_TRY(wf_alloc(a, t.n_slots, sizeof *t.slots, &t.slots, err));
     memset(t.slots, 0xff, t.n_slots * sizeof *t.slots);
     weft_status status = wf_rewrite_init(&t.rw, src, err);
     if (status == WEFT_OK) {
-        for (size_t i = 0; i < src->n_nodes; i++) visit(&t, (uint32_t)i);
+        for (size_t i = 0; i < src->n_nodes; i++)
+            visit(&t, (uint32_t)i);
         status = wf_rewrite_finish(&t.rw, out_dst, err);
     }
     wf_free(a, t.slots);

@@ -1,7 +1,8 @@
 // Drops what neither an output nor an effect needs.
 #include "pass/pass.h"
 
-static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err) {
+static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err)
+{
     *out_dst = NULL;
     bool *is_live; // by node
     const wf_allocator *a = &src->context->allocator;
@@ -11,7 +12,8 @@ static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *
     }
     for (size_t i = src->n_nodes; i-- > 0;) {
         const wf_node *node = &src->nodes[i];
-        if (node->op->flags & WF_OP_EFFECT) is_live[i] = true;
+        if (node->op->flags & WF_OP_EFFECT)
+            is_live[i] = true;
         for (uint32_t k = 0; is_live[i] && k < node->n_inputs; k++) {
             is_live[wf_graph_value(src, node->inputs[k])->node] = true;
         }
@@ -20,7 +22,8 @@ static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *
     weft_status status = wf_rewrite_init(&rw, src, err);
     if (status == WEFT_OK) {
         for (size_t i = 0; i < src->n_nodes; i++) {
-            if (is_live[i]) wf_rewrite_copy(&rw, (uint32_t)i);
+            if (is_live[i])
+                wf_rewrite_copy(&rw, (uint32_t)i);
         }
         status = wf_rewrite_finish(&rw, out_dst, err);
     }

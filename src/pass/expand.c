@@ -2,9 +2,11 @@
 // defines their bits.
 #include "pass/pass.h"
 
-static bool rule(wf_rewrite *rw, uint32_t node_idx) {
+static bool rule(wf_rewrite *rw, uint32_t node_idx)
+{
     const wf_node *node = &rw->src->nodes[node_idx];
-    if (!node->op->expand) return false;
+    if (!node->op->expand)
+        return false;
     wf_node_types types;
     wf_node_types_get(rw->src, node, &types);
     weft_val in[WF_NODE_MAX_INPUTS], out[WF_OP_MAX_OUTPUTS] = {{0}};
@@ -12,11 +14,13 @@ static bool rule(wf_rewrite *rw, uint32_t node_idx) {
         in[i] = wf_rewrite_get(rw, node->inputs[i]);
     }
     node->op->expand(rw->dst, &types.info, in, out);
-    for (uint32_t i = 0; i < node->n_outputs; i++) rw->map[node->first_output + i] = out[i].id;
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        rw->map[node->first_output + i] = out[i].id;
     return true;
 }
 
-static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err) {
+static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err)
+{
     return wf_pass_each(src, rule, out_dst, err);
 }
 

@@ -4,28 +4,32 @@
 
 #include "pass/pass.h"
 
-extern const wf_op wf_op_add, wf_op_assign, wf_op_broadcast, wf_op_cast, wf_op_constant, wf_op_div, wf_op_fma,
-    wf_op_mul, wf_op_neg, wf_op_permute, wf_op_reshape, wf_op_stop_gradient, wf_op_sub;
+extern const wf_op wf_op_add, wf_op_assign, wf_op_broadcast, wf_op_cast, wf_op_constant, wf_op_div,
+    wf_op_fma, wf_op_mul, wf_op_neg, wf_op_permute, wf_op_reshape, wf_op_stop_gradient, wf_op_sub;
 enum { CONSTANT_DATA = 2 };
 
-static const wf_node *made_by(const wf_rewrite *rw, weft_val val, const wf_op *op) {
+static const wf_node *made_by(const wf_rewrite *rw, weft_val val, const wf_op *op)
+{
     const wf_node *node = wf_graph_producer(rw->dst, val.id);
     return node->op == op ? node : NULL;
 }
 
 // The f32 bits of a constant scalar behind broadcasts and reshapes.
-static bool scalar_bits(const wf_rewrite *rw, weft_val val, uint32_t *out) {
+static bool scalar_bits(const wf_rewrite *rw, weft_val val, uint32_t *out)
+{
     const wf_node *node = wf_graph_producer(rw->dst, val.id);
     while (node->op == &wf_op_broadcast || node->op == &wf_op_reshape) {
         node = wf_graph_producer(rw->dst, node->inputs[0]);
     }
     const weft_type *t = wf_graph_type(rw->dst, node->first_output);
-    if (node->op != &wf_op_constant || t->dtype != WEFT_F32 || wf_type_count(t) != 1) return false;
+    if (node->op != &wf_op_constant || t->dtype != WEFT_F32 || wf_type_count(t) != 1)
+        return false;
     memcpy(out, node->attrs[CONSTANT_DATA].u.data, sizeof *out);
     return true;
 }
 
-static bool is_scalar(const wf_rewrite *rw, weft_val val, uint32_t bits) {
+static bool is_scalar(const wf_rewrite *rw, weft_val val, uint32_t bits)
+{
     uint32_t found;
     return scalar_bits(rw, val, &found) && found == bits;
 }
@@ -34,7 +38,8 @@ static bool is_scalar(const wf_rewrite *rw, weft_val val, uint32_t bits) {
 #define BITS_PLUS_ZERO 0x00000000u
 #define BITS_MINUS_ZERO 0x80000000u
 
-static weft_val simplify_view(wf_rewrite *rw, const wf_node *node, weft_val x, const weft_type *t) {
+static weft_val simplify_view(wf_rewrite *rw, const wf_node *node, weft_val x, const weft_type *t)
+{
     weft_graph *g = rw->dst;
     const weft_type xt = *wf_graph_type(g, x.id);
     const wf_node *inner = made_by(rw, x, node->op);
@@ -43,15 +48,19 @@ static weft_val simplify_view(wf_rewrite *rw, const wf_node *node, weft_val x, c
         int32_t order[WEFT_MAX_DIM];
         for (int32_t i = 0; i < t->ndim; i++) {
             order[i] = (int32_t)node->attrs[0].u.ints[i];
-            if (inner) order[i] = (int32_t)inner->attrs[0].u.ints[order[i]];
+            if (inner)
+                order[i] = (int32_t)inner->attrs[0].u.ints[order[i]];
             is_identity &= order[i] == i;
         }
         weft_val base = inner ? (weft_val){inner->inputs[0]} : x;
-        if (is_identity) return base;
+        if (is_identity)
+            return base;
         return inner ? weft_permute(g, base, order) : WEFT_NONE;
     }
-    if (wf_type_equal(&xt, t)) return x; // reshape or broadcast to the same dims
-    if (!inner) return WEFT_NONE;
+    if (wf_type_equal(&xt, t))
+        return x; // reshape or broadcast to the same dims
+    if (!inner)
+        return WEFT_NONE;
     const weft_val base = {inner->inputs[0]};
     if (node->op == &wf_op_reshape) {
         return wf_type_equal(wf_graph_type(g, base.id), t)
@@ -61,29 +70,36 @@ static weft_val simplify_view(wf_rewrite *rw, const wf_node *node, weft_val x, c
     return weft_broadcast(g, base, t->dims, t->ndim);
 }
 
-static weft_val simplify_arithmetic(wf_rewrite *rw, const wf_node *node, const weft_val *in) {
+static weft_val simplify_arithmetic(wf_rewrite *rw, const wf_node *node, const weft_val *in)
+{
     if (node->op == &wf_op_neg) {
         const wf_node *inner = made_by(rw, in[0], &wf_op_neg);
         return inner ? (weft_val){inner->inputs[0]} : WEFT_NONE;
     }
     if (node->op == &wf_op_mul) {
-        if (is_scalar(rw, in[1], BITS_ONE)) return in[0];
+        if (is_scalar(rw, in[1], BITS_ONE))
+            return in[0];
         return is_scalar(rw, in[0], BITS_ONE) ? in[1] : WEFT_NONE;
     }
-    if (node->op == &wf_op_div) return is_scalar(rw, in[1], BITS_ONE) ? in[0] : WEFT_NONE;
-    if (node->op == &wf_op_sub) return is_scalar(rw, in[1], BITS_PLUS_ZERO) ? in[0] : WEFT_NONE;
+    if (node->op == &wf_op_div)
+        return is_scalar(rw, in[1], BITS_ONE) ? in[0] : WEFT_NONE;
+    if (node->op == &wf_op_sub)
+        return is_scalar(rw, in[1], BITS_PLUS_ZERO) ? in[0] : WEFT_NONE;
     if (node->op == &wf_op_add) {
-        if (is_scalar(rw, in[1], BITS_MINUS_ZERO)) return in[0];
+        if (is_scalar(rw, in[1], BITS_MINUS_ZERO))
+            return in[0];
         return is_scalar(rw, in[0], BITS_MINUS_ZERO) ? in[1] : WEFT_NONE;
     }
     if (node->op == &wf_op_fma) {
-        if (is_scalar(rw, in[1], BITS_ONE)) return weft_add(rw->dst, in[0], in[2]);
+        if (is_scalar(rw, in[1], BITS_ONE))
+            return weft_add(rw->dst, in[0], in[2]);
         return is_scalar(rw, in[0], BITS_ONE) ? weft_add(rw->dst, in[1], in[2]) : WEFT_NONE;
     }
     return WEFT_NONE;
 }
 
-static bool rule(wf_rewrite *rw, uint32_t node_idx) {
+static bool rule(wf_rewrite *rw, uint32_t node_idx)
+{
     const wf_node *node = &rw->src->nodes[node_idx];
     if (node->op == &wf_op_assign) { // its result is the value: readers need not wait for the end
         wf_rewrite_copy(rw, node_idx);
@@ -96,7 +112,8 @@ static bool rule(wf_rewrite *rw, uint32_t node_idx) {
     }
     const weft_type t = *wf_graph_type(rw->src, node->first_output);
     weft_val in[3] = {{0}};
-    for (uint32_t i = 0; i < node->n_inputs; i++) in[i] = wf_rewrite_get(rw, node->inputs[i]);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        in[i] = wf_rewrite_get(rw, node->inputs[i]);
     weft_val better = WEFT_NONE;
     if (node->op == &wf_op_stop_gradient) {
         better = in[0];
@@ -108,12 +125,14 @@ static bool rule(wf_rewrite *rw, uint32_t node_idx) {
     } else if (t.dtype == WEFT_F32) {
         better = simplify_arithmetic(rw, node, in);
     }
-    if (better.id == 0) return false;
+    if (better.id == 0)
+        return false;
     rw->map[node->first_output] = better.id;
     return true;
 }
 
-static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err) {
+static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err)
+{
     return wf_pass_each(src, rule, out_dst, err);
 }
 

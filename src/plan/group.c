@@ -16,53 +16,65 @@
 #define MAX_GROUP_NODES 96
 #define MAX_GROUP_OPERANDS 24
 
-static bool is_map_node(const wf_node *node) {
+static bool is_map_node(const wf_node *node)
+{
     return node->op->task == WF_TASK_MAP && !node->op->place;
 }
 
-static bool is_reduce_node(const wf_node *node) {
+static bool is_reduce_node(const wf_node *node)
+{
     return node->op->task == WF_TASK_ROW || node->op->task == WF_TASK_COLUMN;
 }
 
-static bool has_dims(const wf_group *group, const weft_type *t) {
+static bool has_dims(const wf_group *group, const weft_type *t)
+{
     return group->ndim == t->ndim &&
            !memcmp(group->dims, t->dims, (size_t)t->ndim * sizeof(int64_t));
 }
 
 // The group's space with the inner axes of size 1.
-static bool has_outer_dims(const wf_group *group, const weft_type *t) {
-    if (!group->has_reduce || group->ndim != t->ndim) return false;
+static bool has_outer_dims(const wf_group *group, const weft_type *t)
+{
+    if (!group->has_reduce || group->ndim != t->ndim)
+        return false;
     for (int32_t i = 0; i < t->ndim; i++) {
-        if (t->dims[i] != (group->is_inner[i] ? 1 : group->dims[i])) return false;
+        if (t->dims[i] != (group->is_inner[i] ? 1 : group->dims[i]))
+            return false;
     }
     return true;
 }
 
-static int64_t inner_count(const wf_group *group) {
+static int64_t inner_count(const wf_group *group)
+{
     int64_t n = 1;
-    for (int32_t i = 0; i < group->ndim; i++) n *= group->is_inner[i] ? group->dims[i] : 1;
+    for (int32_t i = 0; i < group->ndim; i++)
+        n *= group->is_inner[i] ? group->dims[i] : 1;
     return n;
 }
 
-static bool is_in(const wf_planner *p, uint32_t node_idx, uint32_t a, uint32_t b) {
+static bool is_in(const wf_planner *p, uint32_t node_idx, uint32_t a, uint32_t b)
+{
     const uint32_t group = p->group_of[node_idx];
     return group != WF_NO_INDEX && (group == a || group == b);
 }
 
 // The value inside groups a or b that an operand stands for: the operand itself, or, in a ROW group,
 // the per-row value behind a broadcast. 0: it comes from outside.
-static wf_id inside_source(const wf_planner *p, wf_id id, uint32_t a, uint32_t b) {
+static wf_id inside_source(const wf_planner *p, wf_id id, uint32_t a, uint32_t b)
+{
     const wf_value *v = wf_graph_value(p->g, id);
-    if (is_in(p, v->node, a, b)) return id;
+    if (is_in(p, v->node, a, b))
+        return id;
     const wf_node *node = &p->g->nodes[v->node];
-    if (!(node->op->flags & WF_OP_VIEW) || node->n_inputs != 1) return 0;
+    if (!(node->op->flags & WF_OP_VIEW) || node->n_inputs != 1)
+        return 0;
     const wf_value *base = wf_graph_value(p->g, node->inputs[0]);
-    if (!is_in(p, base->node, a, b)) return 0;
+    if (!is_in(p, base->node, a, b))
+        return 0;
     const wf_group *group = &p->groups[p->group_of[base->node]];
     // A view that does not stretch is none: where all inner axes are 1, a permute looks like one.
-    const bool is_broadcast = group->kind == WF_TASK_ROW &&
-                              has_outer_dims(group, &base->type) && has_dims(group, &v->type) &&
-                              !has_dims(group, &base->type);
+    const bool is_broadcast = group->kind == WF_TASK_ROW && has_outer_dims(group, &base->type) &&
+                              has_dims(group, &v->type) && !has_dims(group, &base->type);
     return is_broadcast ? node->inputs[0] : 0;
 }
 
@@ -73,9 +85,11 @@ typedef struct {
     bool found;
 } search;
 
-static weft_status push_node(search *s, uint32_t node_idx) {
+static weft_status push_node(search *s, uint32_t node_idx)
+{
     wf_planner *p = s->p;
-    if (p->stamps[node_idx] == p->stamp) return WEFT_OK;
+    if (p->stamps[node_idx] == p->stamp)
+        return WEFT_OK;
     p->stamps[node_idx] = p->stamp;
     if (is_in(p, node_idx, s->a, s->b)) {
         s->found = true;
@@ -87,16 +101,19 @@ static weft_status push_node(search *s, uint32_t node_idx) {
     return WEFT_OK;
 }
 
-static weft_status push_operands(search *s, uint32_t node_idx, bool is_member) {
+static weft_status push_operands(search *s, uint32_t node_idx, bool is_member)
+{
     const wf_node *node = &s->p->g->nodes[node_idx];
     for (uint32_t i = 0; i < node->n_inputs && !s->found; i++) {
-        if (is_member && inside_source(s->p, node->inputs[i], s->a, s->b)) continue;
+        if (is_member && inside_source(s->p, node->inputs[i], s->a, s->b))
+            continue;
         WEFT_TRY(push_node(s, wf_graph_value(s->p->g, node->inputs[i])->node));
     }
     return WEFT_OK;
 }
 
-static weft_status push_group_operands(search *s, uint32_t group, bool is_member) {
+static weft_status push_group_operands(search *s, uint32_t group, bool is_member)
+{
     const wf_group *grp = &s->p->groups[group];
     for (size_t i = 0; i < grp->n_nodes && !s->found; i++) {
         WEFT_TRY(push_operands(s, grp->nodes[i], is_member));
@@ -106,12 +123,15 @@ static weft_status push_group_operands(search *s, uint32_t group, bool is_member
 
 // Would groups a and b (or WF_NO_INDEX) with node `extra` (or WF_NO_INDEX) depend on themselves
 // through something outside? Walks backwards from their outside operands, group by group.
-static weft_status would_cycle(wf_planner *p, uint32_t a, uint32_t b, uint32_t extra, bool *out) {
+static weft_status would_cycle(wf_planner *p, uint32_t a, uint32_t b, uint32_t extra, bool *out)
+{
     search s = {p, a, b, 0, false};
     p->stamp++;
     WEFT_TRY(push_group_operands(&s, a, true));
-    if (b != WF_NO_INDEX) WEFT_TRY(push_group_operands(&s, b, true));
-    if (extra != WF_NO_INDEX) WEFT_TRY(push_operands(&s, extra, true));
+    if (b != WF_NO_INDEX)
+        WEFT_TRY(push_group_operands(&s, b, true));
+    if (extra != WF_NO_INDEX)
+        WEFT_TRY(push_operands(&s, extra, true));
     // The age of a node bounds nothing here: a node older than both groups may share a task with a
     // younger one that reads them. So the walk goes all the way, through whole groups.
     while (s.top > 0 && !s.found) {
@@ -124,19 +144,22 @@ static weft_status would_cycle(wf_planner *p, uint32_t a, uint32_t b, uint32_t e
     return WEFT_OK;
 }
 
-static weft_status insert_node(wf_planner *p, uint32_t group, uint32_t node_idx) {
+static weft_status insert_node(wf_planner *p, uint32_t group, uint32_t node_idx)
+{
     wf_group *grp = &p->groups[group];
     WEFT_TRY(wf_array_reserve(p->allocator, &grp->nodes, &grp->nodes_capacity, grp->n_nodes + 1,
                               sizeof *grp->nodes, p->err));
     size_t at = grp->n_nodes++;
-    for (; at > 0 && grp->nodes[at - 1] > node_idx; at--) grp->nodes[at] = grp->nodes[at - 1];
+    for (; at > 0 && grp->nodes[at - 1] > node_idx; at--)
+        grp->nodes[at] = grp->nodes[at - 1];
     grp->nodes[at] = node_idx;
     p->group_of[node_idx] = group;
     return WEFT_OK;
 }
 
 static weft_status new_group(wf_planner *p, uint32_t node_idx, wf_task_kind kind,
-                             const weft_type *space) {
+                             const weft_type *space)
+{
     WEFT_TRY(wf_array_reserve(p->allocator, &p->groups, &p->groups_capacity, p->n_groups + 1,
                               sizeof *p->groups, p->err));
     wf_group *grp = &p->groups[p->n_groups];
@@ -148,9 +171,11 @@ static weft_status new_group(wf_planner *p, uint32_t node_idx, wf_task_kind kind
     return insert_node(p, (uint32_t)p->n_groups++, node_idx);
 }
 
-static weft_status merge_groups(wf_planner *p, uint32_t into, uint32_t from) {
+static weft_status merge_groups(wf_planner *p, uint32_t into, uint32_t from)
+{
     wf_group *src = &p->groups[from];
-    for (size_t i = 0; i < src->n_nodes; i++) WEFT_TRY(insert_node(p, into, src->nodes[i]));
+    for (size_t i = 0; i < src->n_nodes; i++)
+        WEFT_TRY(insert_node(p, into, src->nodes[i]));
     wf_group *dst = &p->groups[into];
     if (src->has_reduce) {
         dst->kind = src->kind;
@@ -165,22 +190,27 @@ static weft_status merge_groups(wf_planner *p, uint32_t into, uint32_t from) {
 }
 
 // Distinct values that a group reads from outside: an upper bound of its kernel's operands.
-static size_t count_operands(const wf_planner *p, uint32_t group, wf_id *list, size_t max) {
+static size_t count_operands(const wf_planner *p, uint32_t group, wf_id *list, size_t max)
+{
     const wf_group *grp = &p->groups[group];
     size_t n = 0;
     for (size_t i = 0; i < grp->n_nodes; i++) {
         const wf_node *node = &p->g->nodes[grp->nodes[i]];
         for (uint32_t k = 0; k < node->n_inputs; k++) {
-            if (inside_source(p, node->inputs[k], group, group)) continue;
+            if (inside_source(p, node->inputs[k], group, group))
+                continue;
             bool is_new = true;
-            for (size_t j = 0; j < n && is_new; j++) is_new = list[j] != node->inputs[k];
-            if (is_new && n < max) list[n++] = node->inputs[k];
+            for (size_t j = 0; j < n && is_new; j++)
+                is_new = list[j] != node->inputs[k];
+            if (is_new && n < max)
+                list[n++] = node->inputs[k];
         }
     }
     return n;
 }
 
-static bool is_small(const wf_planner *p, uint32_t a, uint32_t b) {
+static bool is_small(const wf_planner *p, uint32_t a, uint32_t b)
+{
     wf_id list[2 * MAX_GROUP_OPERANDS];
     size_t operands = count_operands(p, a, list, WF_COUNT_OF(list));
     size_t nodes = p->groups[a].n_nodes;
@@ -192,115 +222,143 @@ static bool is_small(const wf_planner *p, uint32_t a, uint32_t b) {
 }
 
 // Does the node, through operands inside the group, stand behind one of the group's reductions?
-static bool is_behind_reduce(const wf_planner *p, uint32_t group, const wf_node *node) {
+static bool is_behind_reduce(const wf_planner *p, uint32_t group, const wf_node *node)
+{
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         const wf_id id = inside_source(p, node->inputs[i], group, group);
-        if (!id) continue;
+        if (!id)
+            continue;
         const wf_node *producer = wf_graph_producer(p->g, id);
-        if (is_reduce_node(producer) || is_behind_reduce(p, group, producer)) return true;
+        if (is_reduce_node(producer) || is_behind_reduce(p, group, producer))
+            return true;
     }
     return false;
 }
 
 // May a map node live in this group, by its shape alone?
-static bool fits_map(const wf_planner *p, uint32_t group, uint32_t node_idx) {
+static bool fits_map(const wf_planner *p, uint32_t group, uint32_t node_idx)
+{
     const wf_group *grp = &p->groups[group];
     const wf_node *node = &p->g->nodes[node_idx];
     const weft_type *t = wf_planner_type(p, node->first_output);
-    if (grp->kind != WF_TASK_MAP && !grp->has_reduce) return false;
+    if (grp->kind != WF_TASK_MAP && !grp->has_reduce)
+        return false;
     const bool is_behind = grp->has_reduce && is_behind_reduce(p, group, node);
     if (has_dims(grp, t)) {
-        if (!is_behind) return true;
+        if (!is_behind)
+            return true;
         return grp->kind == WF_TASK_ROW && inner_count(grp) <= ROW_FUSE_MAX_INNER;
     }
     // Per-row values: only what has no index of its own, and only behind the reductions.
     return is_behind && has_outer_dims(grp, t) && (node->op->flags & WF_OP_ELEMENTWISE);
 }
 
-static bool splits_alike(const wf_group *a, const wf_group *b) {
+static bool splits_alike(const wf_group *a, const wf_group *b)
+{
     return !a->has_reduce || !b->has_reduce ||
            (a->kind == b->kind && !memcmp(a->is_inner, b->is_inner, sizeof a->is_inner));
 }
 
-static bool is_fusable(const wf_group *grp) {
+static bool is_fusable(const wf_group *grp)
+{
     return grp->kind == WF_TASK_MAP || grp->has_reduce;
 }
 
 // After a node has joined `group`: takes in the other groups that it reads, where they fit.
-static weft_status absorb_operands(wf_planner *p, uint32_t *group, uint32_t node_idx) {
+static weft_status absorb_operands(wf_planner *p, uint32_t *group, uint32_t node_idx)
+{
     const wf_node *node = &p->g->nodes[node_idx];
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         const uint32_t other = p->group_of[wf_graph_value(p->g, node->inputs[i])->node];
-        if (other == WF_NO_INDEX || other == *group) continue;
+        if (other == WF_NO_INDEX || other == *group)
+            continue;
         const wf_group *a = &p->groups[*group], *b = &p->groups[other];
         if (!is_fusable(b) || a->is_update != b->is_update || a->ndim != b->ndim ||
             memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof(int64_t)) != 0 ||
             !splits_alike(a, b) || (a->has_reduce && b->has_reduce)) {
             continue;
         }
-        if ((a->has_reduce || b->has_reduce) && inner_count(a->has_reduce ? a : b) > ROW_FUSE_MAX_INNER) {
+        if ((a->has_reduce || b->has_reduce) &&
+            inner_count(a->has_reduce ? a : b) > ROW_FUSE_MAX_INNER) {
             continue; // nodes of one may stand behind reductions of the other
         }
         bool cycles;
-        if (!is_small(p, *group, other)) continue;
+        if (!is_small(p, *group, other))
+            continue;
         WEFT_TRY(would_cycle(p, *group, other, WF_NO_INDEX, &cycles));
-        if (!cycles) WEFT_TRY(merge_groups(p, *group, other));
+        if (!cycles)
+            WEFT_TRY(merge_groups(p, *group, other));
     }
     return WEFT_OK;
 }
 
-static weft_status try_join(wf_planner *p, uint32_t group, uint32_t node_idx, bool *out_joined) {
+static weft_status try_join(wf_planner *p, uint32_t group, uint32_t node_idx, bool *out_joined)
+{
     bool cycles = true;
     *out_joined = false;
-    if (p->groups[group].is_update != p->is_update[node_idx]) return WEFT_OK;
-    if (!is_small(p, group, WF_NO_INDEX)) return WEFT_OK;
+    if (p->groups[group].is_update != p->is_update[node_idx])
+        return WEFT_OK;
+    if (!is_small(p, group, WF_NO_INDEX))
+        return WEFT_OK;
     WEFT_TRY(would_cycle(p, group, WF_NO_INDEX, node_idx, &cycles));
-    if (cycles) return WEFT_OK;
+    if (cycles)
+        return WEFT_OK;
     *out_joined = true;
     return insert_node(p, group, node_idx);
 }
 
 // The group of an operand, also behind the broadcast of a per-row value.
-static uint32_t operand_group(const wf_planner *p, wf_id id) {
+static uint32_t operand_group(const wf_planner *p, wf_id id)
+{
     const wf_value *v = wf_graph_value(p->g, id);
-    if (p->group_of[v->node] != WF_NO_INDEX) return p->group_of[v->node];
+    if (p->group_of[v->node] != WF_NO_INDEX)
+        return p->group_of[v->node];
     const wf_node *node = &p->g->nodes[v->node];
-    if (!(node->op->flags & WF_OP_VIEW) || node->n_inputs != 1) return WF_NO_INDEX;
+    if (!(node->op->flags & WF_OP_VIEW) || node->n_inputs != 1)
+        return WF_NO_INDEX;
     const uint32_t group = p->group_of[wf_graph_value(p->g, node->inputs[0])->node];
     return group != WF_NO_INDEX && inside_source(p, id, group, group) ? group : WF_NO_INDEX;
 }
 
-static weft_status group_map_node(wf_planner *p, uint32_t node_idx) {
+static weft_status group_map_node(wf_planner *p, uint32_t node_idx)
+{
     const wf_node *node = &p->g->nodes[node_idx];
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         uint32_t group = operand_group(p, node->inputs[i]);
         bool joined;
-        if (group == WF_NO_INDEX || !fits_map(p, group, node_idx)) continue;
+        if (group == WF_NO_INDEX || !fits_map(p, group, node_idx))
+            continue;
         WEFT_TRY(try_join(p, group, node_idx, &joined));
-        if (joined) return absorb_operands(p, &group, node_idx);
+        if (joined)
+            return absorb_operands(p, &group, node_idx);
     }
     return new_group(p, node_idx, WF_TASK_MAP, wf_planner_type(p, node->first_output));
 }
 
 // ROW when every reduced axis comes after every kept one, axes of size 1 ignored.
 static wf_task_kind reduce_split(const wf_planner *p, const wf_node *node,
-                                 bool is_inner[WEFT_MAX_DIM]) {
+                                 bool is_inner[WEFT_MAX_DIM])
+{
     const weft_type *x = wf_planner_type(p, node->inputs[0]);
     const wf_attr *axes = &node->attrs[WF_REDUCE_AXES];
     memset(is_inner, 0, WEFT_MAX_DIM * sizeof(bool));
     for (size_t i = 0; i < axes->n; i++) {
-        if (x->dims[axes->u.ints[i]] != 1) is_inner[axes->u.ints[i]] = true;
+        if (x->dims[axes->u.ints[i]] != 1)
+            is_inner[axes->u.ints[i]] = true;
     }
     bool seen_inner = false, is_row = true;
     for (int32_t i = 0; i < x->ndim; i++) {
-        if (x->dims[i] == 1) continue;
+        if (x->dims[i] == 1)
+            continue;
         seen_inner |= is_inner[i];
-        if (seen_inner && !is_inner[i]) is_row = false;
+        if (seen_inner && !is_inner[i])
+            is_row = false;
     }
     return is_row ? WF_TASK_ROW : WF_TASK_COLUMN;
 }
 
-static weft_status group_reduce_node(wf_planner *p, uint32_t node_idx) {
+static weft_status group_reduce_node(wf_planner *p, uint32_t node_idx)
+{
     const wf_node *node = &p->g->nodes[node_idx];
     bool is_inner[WEFT_MAX_DIM];
     const wf_task_kind kind = reduce_split(p, node, is_inner);
@@ -314,13 +372,13 @@ static weft_status group_reduce_node(wf_planner *p, uint32_t node_idx) {
                              !memcmp(grp->is_inner, is_inner, sizeof is_inner);
         // A reduction behind another of its group walks the row again.
         const bool is_behind = is_same && is_behind_reduce(p, group, node);
-        const bool may_walk_again =
-            kind == WF_TASK_ROW && inner_count(grp) <= ROW_FUSE_MAX_INNER;
+        const bool may_walk_again = kind == WF_TASK_ROW && inner_count(grp) <= ROW_FUSE_MAX_INNER;
         if ((!grp->has_reduce || is_same) && (!is_behind || may_walk_again)) {
             WEFT_TRY(try_join(p, group, node_idx, &joined));
         }
     }
-    if (!joined) WEFT_TRY(new_group(p, node_idx, kind, space));
+    if (!joined)
+        WEFT_TRY(new_group(p, node_idx, kind, space));
     wf_group *grp = &p->groups[p->group_of[node_idx]];
     grp->kind = kind;
     grp->has_reduce = true;
@@ -329,16 +387,19 @@ static weft_status group_reduce_node(wf_planner *p, uint32_t node_idx) {
 }
 
 // Nodes whose results only ever reach variables.
-static void mark_updates(wf_planner *p) {
+static void mark_updates(wf_planner *p)
+{
     const weft_graph *g = p->g;
     for (size_t n = g->n_nodes; n-- > 0;) {
         const wf_node *node = &g->nodes[n];
-        if (node->op->flags & (WF_OP_EFFECT | WF_OP_SOURCE)) continue;
+        if (node->op->flags & (WF_OP_EFFECT | WF_OP_SOURCE))
+            continue;
         bool is_update = true;
         size_t n_uses = 0;
         for (uint32_t i = 0; i < node->n_outputs; i++) {
             const wf_id id = node->first_output + i;
-            if (p->is_output[id]) is_update = false;
+            if (p->is_output[id])
+                is_update = false;
             for (uint32_t u = p->use_start[id]; u < p->use_start[id + 1]; u++, n_uses++) {
                 const wf_node *user = &g->nodes[p->uses[u]];
                 is_update &= user->op->task == WF_TASK_NONE && (user->op->flags & WF_OP_EFFECT)
@@ -353,11 +414,13 @@ static void mark_updates(wf_planner *p) {
     }
 }
 
-weft_status wf_plan_group(wf_planner *p) {
+weft_status wf_plan_group(wf_planner *p)
+{
     mark_updates(p);
     for (uint32_t n = 0; n < p->g->n_nodes; n++) {
         const wf_node *node = &p->g->nodes[n];
-        if (node->op->task == WF_TASK_NONE) continue;
+        if (node->op->task == WF_TASK_NONE)
+            continue;
         if (is_map_node(node)) {
             WEFT_TRY(group_map_node(p, n));
         } else if (is_reduce_node(node)) {

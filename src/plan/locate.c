@@ -5,20 +5,25 @@
 #include "op/inst.h"
 #include "plan/planner.h"
 
-weft_status wf_plan_take(wf_planner *p, size_t count, size_t size_bytes, void *out_ptr) {
+weft_status wf_plan_take(wf_planner *p, size_t count, size_t size_bytes, void *out_ptr)
+{
     size_t bytes;
     void *ptr = NULL;
-    if (wf_mul_size(count, size_bytes, &bytes)) ptr = wf_arena_take(&p->plan->memory, bytes);
+    if (wf_mul_size(count, size_bytes, &bytes))
+        ptr = wf_arena_take(&p->plan->memory, bytes);
     memcpy(out_ptr, &ptr, sizeof ptr);
-    if (!ptr) WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "plan: memory is not available");
+    if (!ptr)
+        WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "plan: memory is not available");
     return WEFT_OK;
 }
 
-size_t wf_plan_type_bytes(const wf_planner *p, const weft_type *t) {
+size_t wf_plan_type_bytes(const wf_planner *p, const weft_type *t)
+{
     return (size_t)wf_type_count(t) * p->options->elem_bytes[t->dtype];
 }
 
-void wf_dense_strides(const weft_type *t, bool is_channels_last, int64_t strides[WEFT_MAX_DIM]) {
+void wf_dense_strides(const weft_type *t, bool is_channels_last, int64_t strides[WEFT_MAX_DIM])
+{
     int64_t stride = 1;
     memset(strides, 0, WEFT_MAX_DIM * sizeof *strides);
     if (is_channels_last && t->ndim >= 3) {
@@ -26,21 +31,24 @@ void wf_dense_strides(const weft_type *t, bool is_channels_last, int64_t strides
         stride = t->dims[1];
     }
     for (int32_t i = t->ndim - 1; i >= 0; i--) {
-        if (is_channels_last && t->ndim >= 3 && i == 1) continue;
+        if (is_channels_last && t->ndim >= 3 && i == 1)
+            continue;
         strides[i] = stride;
         stride *= t->dims[i];
     }
 }
 
 weft_status wf_plan_add_buffer(wf_planner *p, wf_buffer_kind kind, size_t size_bytes,
-                               uint32_t *out_buffer) {
+                               uint32_t *out_buffer)
+{
     wf_plan *plan = p->plan;
     // Grown by hand: the array lives in the plan's region, which cannot grow a block.
     if (plan->n_buffers == plan->buffers_capacity) {
         size_t capacity = plan->buffers_capacity ? plan->buffers_capacity * 2 : 64;
         wf_buffer *larger;
         WEFT_TRY(wf_plan_take(p, capacity, sizeof *larger, &larger));
-        if (plan->n_buffers) memcpy(larger, plan->buffers, plan->n_buffers * sizeof *larger);
+        if (plan->n_buffers)
+            memcpy(larger, plan->buffers, plan->n_buffers * sizeof *larger);
         plan->buffers = larger;
         plan->buffers_capacity = capacity;
     }
@@ -54,24 +62,28 @@ weft_status wf_plan_add_buffer(wf_planner *p, wf_buffer_kind kind, size_t size_b
     return WEFT_OK;
 }
 
-static wf_strided dense(const weft_type *t, bool is_channels_last) {
+static wf_strided dense(const weft_type *t, bool is_channels_last)
+{
     wf_strided at = {.ndim = t->ndim, .offset = 0};
     memcpy(at.dims, t->dims, sizeof at.dims);
     wf_dense_strides(t, is_channels_last, at.strides);
     return at;
 }
 
-weft_status wf_plan_place_value(wf_planner *p, wf_id id, wf_buffer_kind kind) {
+weft_status wf_plan_place_value(wf_planner *p, wf_id id, wf_buffer_kind kind)
+{
     const weft_type *t = wf_planner_type(p, id);
     wf_location *l = &p->locations[id];
-    if (l->is_known) return WEFT_OK;
+    if (l->is_known)
+        return WEFT_OK;
     WEFT_TRY(wf_plan_add_buffer(p, kind, wf_plan_type_bytes(p, t), &l->buffer));
     l->at = dense(t, kind == WF_BUFFER_ARENA && p->is_channels_last[id]);
     l->is_known = true;
     return WEFT_OK;
 }
 
-wf_view wf_plan_view(const wf_location *l, weft_dtype dtype) {
+wf_view wf_plan_view(const wf_location *l, weft_dtype dtype)
+{
     wf_view v = {.buffer = l->buffer, .offset = l->at.offset};
     v.type = wf_type_make(dtype, l->at.ndim, l->at.dims);
     memcpy(v.strides, l->at.strides, sizeof v.strides);
@@ -79,18 +91,21 @@ wf_view wf_plan_view(const wf_location *l, weft_dtype dtype) {
 }
 
 // Does the location walk its memory densely in that layout? Axes of size 1 may have any stride.
-static bool is_dense(const wf_location *l, bool is_channels_last) {
+static bool is_dense(const wf_location *l, bool is_channels_last)
+{
     const weft_type t = wf_type_make(WEFT_F32, l->at.ndim, l->at.dims);
     int64_t want[WEFT_MAX_DIM];
     wf_dense_strides(&t, is_channels_last, want);
     for (int32_t i = 0; i < t.ndim; i++) {
-        if (t.dims[i] != 1 && l->at.strides[i] != want[i]) return false;
+        if (t.dims[i] != 1 && l->at.strides[i] != want[i])
+            return false;
     }
     return true;
 }
 
 static weft_status copy_dense(wf_planner *p, wf_id id, const wf_location *src,
-                              bool is_channels_last, wf_location *out) {
+                              bool is_channels_last, wf_location *out)
+{
     const weft_type *t = wf_planner_type(p, id);
     const uint32_t node_idx = wf_graph_value(p->g, id)->node;
     wf_location dst = {.is_known = true, .at = dense(t, is_channels_last)};
@@ -100,7 +115,8 @@ static weft_status copy_dense(wf_planner *p, wf_id id, const wf_location *src,
     return WEFT_OK;
 }
 
-weft_status wf_plan_locate_dense(wf_planner *p, wf_id id, wf_density density, wf_location *out) {
+weft_status wf_plan_locate_dense(wf_planner *p, wf_id id, wf_density density, wf_location *out)
+{
     const bool is_channels_last = density == WF_DENSE_CHANNELS_LAST;
     WEFT_TRY(wf_plan_locate(p, id, out));
     if (is_dense(out, is_channels_last)) {
@@ -112,7 +128,8 @@ weft_status wf_plan_locate_dense(wf_planner *p, wf_id id, wf_density density, wf
     return copy_dense(p, id, &src, is_channels_last, out);
 }
 
-bool wf_plan_scalar_bits(const wf_planner *p, wf_id id, uint64_t *out_bits) {
+bool wf_plan_scalar_bits(const wf_planner *p, wf_id id, uint64_t *out_bits)
+{
     const wf_node *node = wf_graph_producer(p->g, id);
     while ((node->op->flags & WF_OP_VIEW) && node->n_inputs == 1) {
         node = wf_graph_producer(p->g, node->inputs[0]);
@@ -122,13 +139,15 @@ bool wf_plan_scalar_bits(const wf_planner *p, wf_id id, uint64_t *out_bits) {
         return false;
     }
     const size_t last = node->op->n_attrs - 1;
-    if (node->op->attrs[last].kind != WF_ATTR_DATA) return false;
+    if (node->op->attrs[last].kind != WF_ATTR_DATA)
+        return false;
     *out_bits = 0;
     memcpy(out_bits, node->attrs[last].u.data, weft_dtype_size(t->dtype));
     return true;
 }
 
-static weft_status locate_constant(wf_planner *p, const wf_node *node) {
+static weft_status locate_constant(wf_planner *p, const wf_node *node)
+{
     const wf_id id = node->first_output;
     WEFT_TRY(wf_plan_place_value(p, id, WF_BUFFER_CONSTANT));
     wf_buffer *b = &p->plan->buffers[p->locations[id].buffer];
@@ -137,7 +156,8 @@ static weft_status locate_constant(wf_planner *p, const wf_node *node) {
     return WEFT_OK;
 }
 
-static weft_status locate_view(wf_planner *p, const wf_node *node) {
+static weft_status locate_view(wf_planner *p, const wf_node *node)
+{
     const wf_id id = node->first_output;
     const weft_type *t = wf_planner_type(p, id);
     wf_location base;
@@ -161,7 +181,8 @@ static weft_status locate_view(wf_planner *p, const wf_node *node) {
     return WEFT_OK;
 }
 
-weft_status wf_plan_locate(wf_planner *p, wf_id id, wf_location *out) {
+weft_status wf_plan_locate(wf_planner *p, wf_id id, wf_location *out)
+{
     wf_location *l = &p->locations[id];
     if (!l->is_known) {
         const wf_node *node = wf_graph_producer(p->g, id);

@@ -5,13 +5,15 @@
 #include "op/inst.h"
 #include "plan/planner.h"
 
-weft_status wf_plan_add_task(wf_planner *p, wf_task **out_task) {
+weft_status wf_plan_add_task(wf_planner *p, wf_task **out_task)
+{
     wf_plan *plan = p->plan;
     if (plan->n_tasks == p->tasks_capacity) {
         size_t capacity = p->tasks_capacity ? p->tasks_capacity * 2 : 64;
         wf_task *larger;
         WEFT_TRY(wf_plan_take(p, capacity, sizeof *larger, &larger));
-        if (plan->n_tasks) memcpy(larger, plan->tasks, plan->n_tasks * sizeof *larger);
+        if (plan->n_tasks)
+            memcpy(larger, plan->tasks, plan->n_tasks * sizeof *larger);
         plan->tasks = larger;
         p->tasks_capacity = capacity;
     }
@@ -32,7 +34,8 @@ typedef struct {
 } builder;
 
 static weft_status builder_init(builder *b, wf_planner *p, wf_kernel_kind kind, int32_t ndim,
-                                const int64_t *dims, size_t max_insts, size_t max_operands) {
+                                const int64_t *dims, size_t max_insts, size_t max_operands)
+{
     *b = (builder){.p = p, .group = WF_NO_INDEX};
     WEFT_TRY(wf_plan_take(p, 1, sizeof *b->kernel, &b->kernel));
     b->kernel->kind = kind;
@@ -48,7 +51,8 @@ static weft_status builder_init(builder *b, wf_planner *p, wf_kernel_kind kind, 
     return wf_plan_take(p, max_operands, sizeof(wf_view), &b->out_views);
 }
 
-static uint32_t add_inst(builder *b, wf_inst inst) {
+static uint32_t add_inst(builder *b, wf_inst inst)
+{
     wf_kernel *k = b->kernel;
     WEFT_ASSERT(k->n_insts < b->insts_capacity);
     bool is_outer = k->kind != WF_KERNEL_MAP;
@@ -63,20 +67,24 @@ static uint32_t add_inst(builder *b, wf_inst inst) {
     } else if (inst.n_args) {
         inst.is_outer = inst.kind == WF_INST_RANDOM ? false : is_outer;
     }
-    if (inst.level + 1 > k->n_levels) k->n_levels = inst.level + 1;
+    if (inst.level + 1 > k->n_levels)
+        k->n_levels = inst.level + 1;
     k->insts[k->n_insts] = inst;
     return (uint32_t)k->n_insts++;
 }
 
-static bool varies_inside(const wf_kernel *k, const int64_t *strides) {
+static bool varies_inside(const wf_kernel *k, const int64_t *strides)
+{
     for (int32_t i = 0; i < k->ndim; i++) {
-        if (k->is_inner[i] && k->dims[i] != 1 && strides[i] != 0) return true;
+        if (k->is_inner[i] && k->dims[i] != 1 && strides[i] != 0)
+            return true;
     }
     return false;
 }
 
 static uint32_t add_operand(const wf_location *l, weft_dtype dtype, wf_access *accesses,
-                            wf_view *views, size_t *n, int32_t ndim) {
+                            wf_view *views, size_t *n, int32_t ndim)
+{
     wf_access access = {.dtype = dtype, .offset = l->at.offset};
     for (int32_t i = 0; i < ndim; i++) {
         access.strides[i] = l->at.dims[i] == 1 ? 0 : l->at.strides[i];
@@ -91,7 +99,8 @@ static uint32_t add_operand(const wf_location *l, weft_dtype dtype, wf_access *a
     return (uint32_t)(*n)++;
 }
 
-static uint32_t add_const(builder *b, weft_dtype dtype, uint64_t bits) {
+static uint32_t add_const(builder *b, weft_dtype dtype, uint64_t bits)
+{
     return add_inst(b, (wf_inst){.kind = WF_INST_CONST,
                                  .dtype = dtype,
                                  .is_outer = b->kernel->kind != WF_KERNEL_MAP,
@@ -100,7 +109,8 @@ static uint32_t add_const(builder *b, weft_dtype dtype, uint64_t bits) {
 
 // The operand as an instruction: a constant, or a load. A scalar (seed, step) is loaded by every
 // point from the same place.
-static weft_status add_load(builder *b, wf_id id, uint32_t *out_inst) {
+static weft_status add_load(builder *b, wf_id id, uint32_t *out_inst)
+{
     wf_planner *p = b->p;
     const weft_type *t = wf_planner_type(p, id);
     uint64_t bits;
@@ -112,24 +122,26 @@ static weft_status add_load(builder *b, wf_id id, uint32_t *out_inst) {
     WEFT_TRY(wf_plan_locate(p, id, &l));
     if (t->ndim != b->kernel->ndim) { // only scalars may differ in rank
         l.at.ndim = b->kernel->ndim;
-        for (int32_t i = 0; i < l.at.ndim; i++) l.at.dims[i] = 1;
+        for (int32_t i = 0; i < l.at.ndim; i++)
+            l.at.dims[i] = 1;
     }
     const uint32_t operand = add_operand(&l, t->dtype, b->kernel->inputs, b->in_views,
                                          &b->kernel->n_inputs, b->kernel->ndim);
     const bool is_outer = b->kernel->kind != WF_KERNEL_MAP &&
                           !varies_inside(b->kernel, b->kernel->inputs[operand].strides);
-    *out_inst = add_inst(b, (wf_inst){.kind = WF_INST_LOAD,
-                                      .dtype = t->dtype,
-                                      .is_outer = is_outer,
-                                      .operand = operand});
+    *out_inst = add_inst(
+        b, (wf_inst){
+               .kind = WF_INST_LOAD, .dtype = t->dtype, .is_outer = is_outer, .operand = operand});
     return WEFT_OK;
 }
 
-static void add_store(builder *b, uint32_t inst, const wf_location *l, weft_dtype dtype) {
+static void add_store(builder *b, uint32_t inst, const wf_location *l, weft_dtype dtype)
+{
     wf_location shaped = *l;
     if (l->at.ndim != b->kernel->ndim) {
         shaped.at.ndim = b->kernel->ndim;
-        for (int32_t i = 0; i < shaped.at.ndim; i++) shaped.at.dims[i] = 1;
+        for (int32_t i = 0; i < shaped.at.ndim; i++)
+            shaped.at.dims[i] = 1;
     }
     const uint32_t operand = add_operand(&shaped, dtype, b->kernel->outputs, b->out_views,
                                          &b->kernel->n_outputs, b->kernel->ndim);
@@ -144,7 +156,8 @@ static void add_store(builder *b, uint32_t inst, const wf_location *l, weft_dtyp
         !varies_inside(b->kernel, b->kernel->outputs[operand].strides);
 }
 
-static weft_status finish_kernel(builder *b, bool is_gated, const uint32_t *nodes, size_t n_nodes) {
+static weft_status finish_kernel(builder *b, bool is_gated, const uint32_t *nodes, size_t n_nodes)
+{
     static const wf_task_kind kinds[] = {[WF_KERNEL_MAP] = WF_TASK_MAP,
                                          [WF_KERNEL_ROW] = WF_TASK_ROW,
                                          [WF_KERNEL_COLUMN] = WF_TASK_COLUMN};
@@ -168,11 +181,12 @@ static weft_status finish_kernel(builder *b, bool is_gated, const uint32_t *node
 }
 
 weft_status wf_plan_add_copy(wf_planner *p, weft_dtype dtype, const wf_location *src,
-                             const wf_location *dst, bool is_gated, uint32_t node_idx) {
+                             const wf_location *dst, bool is_gated, uint32_t node_idx)
+{
     builder b;
     WEFT_TRY(builder_init(&b, p, WF_KERNEL_MAP, src->at.ndim, src->at.dims, 2, 1));
-    const uint32_t operand = add_operand(src, dtype, b.kernel->inputs, b.in_views,
-                                         &b.kernel->n_inputs, b.kernel->ndim);
+    const uint32_t operand =
+        add_operand(src, dtype, b.kernel->inputs, b.in_views, &b.kernel->n_inputs, b.kernel->ndim);
     const uint32_t load =
         add_inst(&b, (wf_inst){.kind = WF_INST_LOAD, .dtype = dtype, .operand = operand});
     add_store(&b, load, dst, dtype);
@@ -180,36 +194,43 @@ weft_status wf_plan_add_copy(wf_planner *p, weft_dtype dtype, const wf_location 
 }
 
 // ---- which values of a group are stored
-static bool is_read_outside(const wf_planner *p, wf_id id, uint32_t group) {
-    if (p->is_output[id]) return true;
+static bool is_read_outside(const wf_planner *p, wf_id id, uint32_t group)
+{
+    if (p->is_output[id])
+        return true;
     for (uint32_t u = p->use_start[id]; u < p->use_start[id + 1]; u++) {
         const uint32_t user_idx = p->uses[u];
         const wf_node *user = &p->g->nodes[user_idx];
-        if (p->group_of[user_idx] == group && group != WF_NO_INDEX) continue;
-        if (!(user->op->flags & WF_OP_VIEW)) return true;
+        if (p->group_of[user_idx] == group && group != WF_NO_INDEX)
+            continue;
+        if (!(user->op->flags & WF_OP_VIEW))
+            return true;
         // A view that only the group itself reads is resolved inside it (broadcast in a ROW).
-        if (is_read_outside(p, user->first_output, group)) return true;
+        if (is_read_outside(p, user->first_output, group))
+            return true;
         for (uint32_t w = p->use_start[user->first_output];
              w < p->use_start[user->first_output + 1]; w++) {
             const wf_group *grp = &p->groups[group];
             const bool is_broadcast = grp->kind == WF_TASK_ROW &&
                                       wf_planner_type(p, id)->ndim == grp->ndim &&
                                       wf_planner_type(p, user->first_output)->ndim == grp->ndim;
-            if (p->group_of[p->uses[w]] == group && !is_broadcast) return true;
+            if (p->group_of[p->uses[w]] == group && !is_broadcast)
+                return true;
         }
     }
     return false;
 }
 
 // The instruction of an operand: of its own node, or of the per-row value behind a broadcast.
-static weft_status operand_inst(builder *b, wf_id id, uint32_t *out_inst) {
+static weft_status operand_inst(builder *b, wf_id id, uint32_t *out_inst)
+{
     if (b->inst_of[id] != WF_NO_INDEX) {
         *out_inst = b->inst_of[id];
         return WEFT_OK;
     }
     const wf_node *node = wf_graph_producer(b->p->g, id);
-    if (b->kernel->kind == WF_KERNEL_ROW && (node->op->flags & WF_OP_VIEW) &&
-        node->n_inputs == 1 && b->inst_of[node->inputs[0]] != WF_NO_INDEX) {
+    if (b->kernel->kind == WF_KERNEL_ROW && (node->op->flags & WF_OP_VIEW) && node->n_inputs == 1 &&
+        b->inst_of[node->inputs[0]] != WF_NO_INDEX) {
         const uint32_t inner = b->inst_of[node->inputs[0]];
         if (b->kernel->insts[inner].is_outer) {
             *out_inst = inner;
@@ -221,7 +242,8 @@ static weft_status operand_inst(builder *b, wf_id id, uint32_t *out_inst) {
     return WEFT_OK;
 }
 
-static weft_status lower_node(builder *b, const wf_node *node) {
+static weft_status lower_node(builder *b, const wf_node *node)
+{
     wf_planner *p = b->p;
     weft_type in[WF_MAX_ARGS], out[WF_OP_MAX_OUTPUTS];
     wf_inst inst = {.kind = WF_INST_APPLY, .op = node->op, .n_args = node->n_inputs};
@@ -234,7 +256,8 @@ static weft_status lower_node(builder *b, const wf_node *node) {
     }
     inst.dtype = out[0].dtype;
     const wf_node_info info = {node->op, node->n_inputs, in, node->n_outputs, out, node->attrs};
-    if (node->op->lower) node->op->lower(&info, &inst);
+    if (node->op->lower)
+        node->op->lower(&info, &inst);
     if (node->n_inputs == 0 && b->kernel->kind != WF_KERNEL_MAP) {
         inst.is_outer = inst.kind == WF_INST_IOTA && !b->kernel->is_inner[inst.axis];
     }
@@ -242,22 +265,25 @@ static weft_status lower_node(builder *b, const wf_node *node) {
     b->inst_of[node->first_output] = first;
     if (node->n_outputs == 2) {
         b->inst_of[node->first_output + 1] = add_inst(
-            b, (wf_inst){
-                   .kind = WF_INST_SECOND, .dtype = out[1].dtype, .n_args = 1, .args = {first}});
+            b,
+            (wf_inst){.kind = WF_INST_SECOND, .dtype = out[1].dtype, .n_args = 1, .args = {first}});
     }
     return WEFT_OK;
 }
 
 // Has everything that reads the value (through views, too) been lowered, `group` apart?
-static bool is_read_up(const wf_planner *p, wf_id id, uint32_t group, const bool *is_lowered) {
+static bool is_read_up(const wf_planner *p, wf_id id, uint32_t group, const bool *is_lowered)
+{
     for (uint32_t u = p->use_start[id]; u < p->use_start[id + 1]; u++) {
         const uint32_t user = p->uses[u];
         const uint32_t user_group = p->group_of[user];
         const wf_node *node = &p->g->nodes[user];
         if (user_group != WF_NO_INDEX) {
-            if (user_group != group && !is_lowered[user_group]) return false;
+            if (user_group != group && !is_lowered[user_group])
+                return false;
         } else if (node->op->flags & WF_OP_VIEW) {
-            if (!is_read_up(p, node->first_output, group, is_lowered)) return false;
+            if (!is_read_up(p, node->first_output, group, is_lowered))
+                return false;
         } else if (node->n_inputs == 2 && node->inputs[1] == id) {
             return false; // assigned to another variable at the very end
         }
@@ -268,25 +294,32 @@ static bool is_read_up(const wf_planner *p, wf_id id, uint32_t group, const bool
 // An update writes its variable in place when nothing later reads the old value and the kernel
 // itself reads it only at the point it writes.
 static bool can_write_variable(const wf_planner *p, const builder *b, uint32_t variable_buffer,
-                               wf_id var, uint32_t group, const bool *is_lowered) {
-    if (!is_read_up(p, var, group, is_lowered)) return false;
-    if (b->kernel->kind != WF_KERNEL_MAP) return false;
+                               wf_id var, uint32_t group, const bool *is_lowered)
+{
+    if (!is_read_up(p, var, group, is_lowered))
+        return false;
+    if (b->kernel->kind != WF_KERNEL_MAP)
+        return false;
     const weft_type *t = wf_planner_type(p, var);
     int64_t want[WEFT_MAX_DIM];
     wf_dense_strides(t, false, want);
     for (size_t i = 0; i < b->kernel->n_inputs; i++) {
-        if (b->in_views[i].buffer != variable_buffer) continue;
+        if (b->in_views[i].buffer != variable_buffer)
+            continue;
         const wf_access *access = &b->kernel->inputs[i];
-        if (access->offset != 0 || t->ndim != b->kernel->ndim) return false;
+        if (access->offset != 0 || t->ndim != b->kernel->ndim)
+            return false;
         for (int32_t d = 0; d < t->ndim; d++) {
-            if (t->dims[d] != 1 && access->strides[d] != want[d]) return false;
+            if (t->dims[d] != 1 && access->strides[d] != want[d])
+                return false;
         }
     }
     return true;
 }
 
 static weft_status store_values(builder *b, const wf_group *grp, uint32_t group,
-                                const bool *is_lowered) {
+                                const bool *is_lowered)
+{
     wf_planner *p = b->p;
     for (size_t i = 0; i < grp->n_nodes; i++) {
         const wf_node *node = &p->g->nodes[grp->nodes[i]];
@@ -294,7 +327,8 @@ static weft_status store_values(builder *b, const wf_group *grp, uint32_t group,
             const wf_id id = node->first_output + k;
             const uint32_t assign = p->assigned_by[id];
             wf_location var;
-            if (!is_read_outside(p, id, group)) continue;
+            if (!is_read_outside(p, id, group))
+                continue;
             if (grp->is_update && assign != WF_NO_INDEX) {
                 const wf_id var_id = p->g->nodes[assign].inputs[0];
                 WEFT_TRY(wf_plan_locate(p, var_id, &var));
@@ -310,9 +344,11 @@ static weft_status store_values(builder *b, const wf_group *grp, uint32_t group,
 }
 
 // Channels last when an operand of the same dims is: elementwise work follows its inputs.
-static void choose_layout(const wf_planner *p, const wf_group *grp) {
+static void choose_layout(const wf_planner *p, const wf_group *grp)
+{
     bool follows = false;
-    if (!p->options->channels_last || grp->ndim < 3) return;
+    if (!p->options->channels_last || grp->ndim < 3)
+        return;
     for (size_t i = 0; i < grp->n_nodes && !follows; i++) {
         const wf_node *node = &p->g->nodes[grp->nodes[i]];
         for (uint32_t k = 0; k < node->n_inputs; k++) {
@@ -329,7 +365,8 @@ static void choose_layout(const wf_planner *p, const wf_group *grp) {
     }
 }
 
-static weft_status lower_kernel_group(wf_planner *p, uint32_t group, const bool *is_lowered) {
+static weft_status lower_kernel_group(wf_planner *p, uint32_t group, const bool *is_lowered)
+{
     static const wf_kernel_kind kinds[WF_N_TASK_KINDS] = {[WF_TASK_MAP] = WF_KERNEL_MAP,
                                                           [WF_TASK_ROW] = WF_KERNEL_ROW,
                                                           [WF_TASK_COLUMN] = WF_KERNEL_COLUMN};
@@ -351,25 +388,29 @@ static weft_status lower_kernel_group(wf_planner *p, uint32_t group, const bool 
     for (size_t i = 0; i < grp->n_nodes && status == WEFT_OK; i++) {
         status = lower_node(&b, &p->g->nodes[grp->nodes[i]]);
     }
-    if (status == WEFT_OK) status = store_values(&b, grp, group, is_lowered);
+    if (status == WEFT_OK)
+        status = store_values(&b, grp, group, is_lowered);
     wf_free(p->allocator, b.inst_of);
-    if (status != WEFT_OK) return status;
+    if (status != WEFT_OK)
+        return status;
     return finish_kernel(&b, grp->is_update, grp->nodes, grp->n_nodes);
 }
 
 // concat and pad: the rest is filled, then each operand is copied to its place.
-static weft_status lower_place(wf_planner *p, uint32_t node_idx) {
+static weft_status lower_place(wf_planner *p, uint32_t node_idx)
+{
     const wf_node *node = &p->g->nodes[node_idx];
     const wf_id id = node->first_output;
     const weft_type *t = wf_planner_type(p, id);
     const wf_node_info info = {node->op, node->n_inputs, NULL, 1, t, node->attrs};
     weft_type *in;
     WEFT_TRY(wf_plan_take(p, node->n_inputs, sizeof *in, &in));
-    for (uint32_t i = 0; i < node->n_inputs; i++) in[i] = *wf_planner_type(p, node->inputs[i]);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        in[i] = *wf_planner_type(p, node->inputs[i]);
     wf_node_info full = info;
     full.in = in;
-    p->is_channels_last[id] = p->options->channels_last && t->ndim >= 3 &&
-                              p->is_channels_last[node->inputs[0]];
+    p->is_channels_last[id] =
+        p->options->channels_last && t->ndim >= 3 && p->is_channels_last[node->inputs[0]];
     WEFT_TRY(wf_plan_place_value(p, id, WF_BUFFER_ARENA));
     const wf_location whole = p->locations[id];
     if (node->op->fill) {
@@ -394,20 +435,20 @@ static weft_status lower_place(wf_planner *p, uint32_t node_idx) {
     return WEFT_OK;
 }
 
-static weft_status lower_single(wf_planner *p, uint32_t node_idx) {
+static weft_status lower_single(wf_planner *p, uint32_t node_idx)
+{
     const wf_node *node = &p->g->nodes[node_idx];
-    const bool is_spatial = p->options->channels_last && (node->op->task == WF_TASK_CONV ||
-                                                          node->op->task == WF_TASK_WINDOW);
+    const bool is_spatial = p->options->channels_last &&
+                            (node->op->task == WF_TASK_CONV || node->op->task == WF_TASK_WINDOW);
     wf_view *in, *out;
     WEFT_TRY(wf_plan_take(p, node->n_inputs, sizeof *in, &in));
     WEFT_TRY(wf_plan_take(p, node->n_outputs, sizeof *out, &out));
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         wf_location l;
         const bool is_weight = i == 1 && (node->op->flags & WF_OP_WEIGHT_OPERAND);
-        WEFT_TRY(wf_plan_locate_dense(p, node->inputs[i],
-                                      is_spatial && !is_weight ? WF_DENSE_CHANNELS_LAST
-                                                               : WF_DENSE_ROW_MAJOR,
-                                      &l));
+        WEFT_TRY(wf_plan_locate_dense(
+            p, node->inputs[i],
+            is_spatial && !is_weight ? WF_DENSE_CHANNELS_LAST : WF_DENSE_ROW_MAJOR, &l));
         in[i] = wf_plan_view(&l, wf_planner_type(p, node->inputs[i])->dtype);
     }
     for (uint32_t i = 0; i < node->n_outputs; i++) {
@@ -432,10 +473,12 @@ static weft_status lower_single(wf_planner *p, uint32_t node_idx) {
     return WEFT_OK;
 }
 
-static weft_status lower_group(wf_planner *p, uint32_t group, const bool *is_lowered) {
+static weft_status lower_group(wf_planner *p, uint32_t group, const bool *is_lowered)
+{
     const wf_group *grp = &p->groups[group];
     const wf_node *node = &p->g->nodes[grp->nodes[0]];
-    if (node->op->place) return lower_place(p, grp->nodes[0]);
+    if (node->op->place)
+        return lower_place(p, grp->nodes[0]);
     if (grp->kind == WF_TASK_MAP || grp->kind == WF_TASK_ROW || grp->kind == WF_TASK_COLUMN) {
         return lower_kernel_group(p, group, is_lowered);
     }
@@ -452,13 +495,15 @@ typedef struct {
     size_t stack_capacity, top;
 } order;
 
-static weft_status push_producers(order *o, uint32_t node_idx, uint32_t own_group) {
+static weft_status push_producers(order *o, uint32_t node_idx, uint32_t own_group)
+{
     wf_planner *p = o->p;
     const wf_node *node = &p->g->nodes[node_idx];
     for (uint32_t i = node->n_inputs; i-- > 0;) {
         const uint32_t producer = wf_graph_value(p->g, node->inputs[i])->node;
         const uint32_t group = p->group_of[producer];
-        if (group == own_group && group != WF_NO_INDEX) continue;
+        if (group == own_group && group != WF_NO_INDEX)
+            continue;
         if (group == WF_NO_INDEX) { // views and assigns pass the question on
             WEFT_TRY(push_producers(o, producer, own_group));
         } else if (!o->is_lowered[group] && !o->is_seen[group]) {
@@ -470,10 +515,11 @@ static weft_status push_producers(order *o, uint32_t node_idx, uint32_t own_grou
     return WEFT_OK;
 }
 
-static weft_status lower_with_producers(order *o, uint32_t root) {
+static weft_status lower_with_producers(order *o, uint32_t root)
+{
     wf_planner *p = o->p;
-    WEFT_TRY(wf_array_reserve(p->allocator, &o->stack, &o->stack_capacity, 1, sizeof *o->stack,
-                              p->err));
+    WEFT_TRY(
+        wf_array_reserve(p->allocator, &o->stack, &o->stack_capacity, 1, sizeof *o->stack, p->err));
     o->top = 0;
     o->stack[o->top++] = root;
     while (o->top > 0) {
@@ -486,28 +532,34 @@ static weft_status lower_with_producers(order *o, uint32_t root) {
                 WEFT_TRY(push_producers(o, grp->nodes[i], group));
             }
         }
-        if (o->top > before) continue;
+        if (o->top > before)
+            continue;
         o->top--;
-        if (o->is_lowered[group]) continue;
+        if (o->is_lowered[group])
+            continue;
         WEFT_TRY(lower_group(p, group, o->is_lowered));
         o->is_lowered[group] = true;
     }
     return WEFT_OK;
 }
 
-static weft_status lower_all(order *o, bool is_update) {
+static weft_status lower_all(order *o, bool is_update)
+{
     wf_planner *p = o->p;
     // By creation order of the groups' first nodes: group_of in node order gives just that.
     for (size_t n = 0; n < p->g->n_nodes; n++) {
         const uint32_t group = p->group_of[n];
-        if (group == WF_NO_INDEX || o->is_lowered[group]) continue;
-        if (p->groups[group].is_update != is_update) continue;
+        if (group == WF_NO_INDEX || o->is_lowered[group])
+            continue;
+        if (p->groups[group].is_update != is_update)
+            continue;
         WEFT_TRY(lower_with_producers(o, group));
     }
     return WEFT_OK;
 }
 
-bool wf_plan_is_source(const wf_planner *p, wf_id id) {
+bool wf_plan_is_source(const wf_planner *p, wf_id id)
+{
     const wf_node *node = wf_graph_producer(p->g, id);
     while ((node->op->flags & WF_OP_VIEW) && node->n_inputs == 1) {
         node = wf_graph_producer(p->g, node->inputs[0]);
@@ -517,17 +569,20 @@ bool wf_plan_is_source(const wf_planner *p, wf_id id) {
 
 // Values for variables that were not written in place: gated copies, behind everything else. A value
 // that is itself a variable (a swap) is saved before the first of them.
-static weft_status lower_assigns(wf_planner *p) {
+static weft_status lower_assigns(wf_planner *p)
+{
     for (int round = 0; round < 2; round++) {
         for (uint32_t n = 0; n < p->g->n_nodes; n++) {
             const wf_node *node = &p->g->nodes[n];
-            if (!(node->op->flags & WF_OP_EFFECT) || node->op->task != WF_TASK_NONE) continue;
+            if (!(node->op->flags & WF_OP_EFFECT) || node->op->task != WF_TASK_NONE)
+                continue;
             const wf_id id = node->inputs[1];
             const weft_dtype dtype = wf_planner_type(p, id)->dtype;
             wf_location var, value;
             WEFT_TRY(wf_plan_locate(p, node->inputs[0], &var));
             WEFT_TRY(wf_plan_locate(p, id, &value));
-            if (value.buffer == var.buffer) continue; // written in place, or assigned to itself
+            if (value.buffer == var.buffer)
+                continue; // written in place, or assigned to itself
             const bool is_variable = p->plan->buffers[value.buffer].kind == WF_BUFFER_VARIABLE &&
                                      wf_plan_is_source(p, id);
             if (round == 0 && is_variable) {
@@ -540,7 +595,8 @@ static weft_status lower_assigns(wf_planner *p) {
                                             &saved->buffer));
                 WEFT_TRY(wf_plan_add_copy(p, dtype, &value, saved, false, n));
             } else if (round == 1) {
-                if (is_variable) value = p->locations[node->first_output];
+                if (is_variable)
+                    value = p->locations[node->first_output];
                 WEFT_TRY(wf_plan_add_copy(p, dtype, &value, &var, true, n));
             }
         }
@@ -549,7 +605,8 @@ static weft_status lower_assigns(wf_planner *p) {
 }
 
 // Named outputs are dense, row-major, and keep their place until the run ends.
-static weft_status lower_outputs(wf_planner *p) {
+static weft_status lower_outputs(wf_planner *p)
+{
     for (size_t i = 0; i < p->g->n_outputs; i++) {
         const wf_id id = p->g->outputs[i].val;
         const weft_type *t = wf_planner_type(p, id);
@@ -561,7 +618,8 @@ static weft_status lower_outputs(wf_planner *p) {
         wf_dense_strides(t, false, dst.at.strides);
         if (own->size_bytes == wf_plan_type_bytes(p, t) && !memcmp(&dst.at, &l.at, sizeof l.at)) {
             // It is such a buffer already. A variable or an input is read where it is.
-            if (own->kind == WF_BUFFER_ARENA) own->kind = WF_BUFFER_OUTPUT;
+            if (own->kind == WF_BUFFER_ARENA)
+                own->kind = WF_BUFFER_OUTPUT;
             WEFT_TRY(wf_plan_add_binding(p, WF_BIND_OUTPUT, p->g->outputs[i].name,
                                          wf_plan_view(&l, t->dtype)));
             continue;
@@ -574,17 +632,22 @@ static weft_status lower_outputs(wf_planner *p) {
     return WEFT_OK;
 }
 
-weft_status wf_plan_lower_groups(wf_planner *p) {
+weft_status wf_plan_lower_groups(wf_planner *p)
+{
     order o = {.p = p};
     weft_status status =
         wf_alloc(p->allocator, p->n_groups, sizeof *o.is_lowered, &o.is_lowered, p->err);
     if (status == WEFT_OK) {
         status = wf_alloc(p->allocator, p->n_groups, sizeof *o.is_seen, &o.is_seen, p->err);
     }
-    if (status == WEFT_OK) status = lower_all(&o, false);
-    if (status == WEFT_OK) status = lower_outputs(p);
-    if (status == WEFT_OK) status = lower_all(&o, true);
-    if (status == WEFT_OK) status = lower_assigns(p);
+    if (status == WEFT_OK)
+        status = lower_all(&o, false);
+    if (status == WEFT_OK)
+        status = lower_outputs(p);
+    if (status == WEFT_OK)
+        status = lower_all(&o, true);
+    if (status == WEFT_OK)
+        status = lower_assigns(p);
     wf_free(p->allocator, o.is_lowered);
     wf_free(p->allocator, o.is_seen);
     wf_free(p->allocator, o.stack);

@@ -7,30 +7,40 @@
 
 #include "plan/planner.h"
 
-static void touch(wf_plan *plan, uint32_t buffer, uint32_t task) {
+static void touch(wf_plan *plan, uint32_t buffer, uint32_t task)
+{
     wf_buffer *b = &plan->buffers[buffer];
-    if (b->first_task == WF_NO_INDEX) b->first_task = task;
+    if (b->first_task == WF_NO_INDEX)
+        b->first_task = task;
     b->last_task = task;
 }
 
-static void find_lifetimes(wf_plan *plan) {
+static void find_lifetimes(wf_plan *plan)
+{
     for (uint32_t t = 0; t < plan->n_tasks; t++) {
         const wf_task *task = &plan->tasks[t];
-        for (size_t i = 0; i < task->n_inputs; i++) touch(plan, task->inputs[i].buffer, t);
-        for (size_t i = 0; i < task->n_outputs; i++) touch(plan, task->outputs[i].buffer, t);
-        if (task->workspace != WF_NO_INDEX) touch(plan, task->workspace, t);
+        for (size_t i = 0; i < task->n_inputs; i++)
+            touch(plan, task->inputs[i].buffer, t);
+        for (size_t i = 0; i < task->n_outputs; i++)
+            touch(plan, task->outputs[i].buffer, t);
+        if (task->workspace != WF_NO_INDEX)
+            touch(plan, task->workspace, t);
     }
     for (size_t i = 0; i < plan->n_buffers; i++) {
         wf_buffer *b = &plan->buffers[i];
         // The host writes inputs before the run, perhaps once for many runs, and reads outputs
         // behind it.
-        if (b->kind == WF_BUFFER_INPUT) b->first_task = 0;
-        if (b->kind == WF_BUFFER_INPUT || b->kind == WF_BUFFER_OUTPUT) b->last_task = WF_NO_INDEX;
-        if (b->first_task == WF_NO_INDEX) b->first_task = 0;
+        if (b->kind == WF_BUFFER_INPUT)
+            b->first_task = 0;
+        if (b->kind == WF_BUFFER_INPUT || b->kind == WF_BUFFER_OUTPUT)
+            b->last_task = WF_NO_INDEX;
+        if (b->first_task == WF_NO_INDEX)
+            b->first_task = 0;
     }
 }
 
-static bool is_in_place(const wf_plan *plan, const wf_task *task, size_t out, size_t in) {
+static bool is_in_place(const wf_plan *plan, const wf_task *task, size_t out, size_t in)
+{
     const wf_access *a = &task->kernel->inputs[in], *b = &task->kernel->outputs[out];
     return plan->buffers[task->inputs[in].buffer].size_bytes ==
                plan->buffers[task->outputs[out].buffer].size_bytes &&
@@ -39,18 +49,22 @@ static bool is_in_place(const wf_plan *plan, const wf_task *task, size_t out, si
 }
 
 // Is `buffer` read by the task in exactly one way?
-static bool is_read_once(const wf_task *task, uint32_t buffer) {
+static bool is_read_once(const wf_task *task, uint32_t buffer)
+{
     size_t n = 0;
-    for (size_t i = 0; i < task->n_inputs; i++) n += task->inputs[i].buffer == buffer;
+    for (size_t i = 0; i < task->n_inputs; i++)
+        n += task->inputs[i].buffer == buffer;
     return n == 1;
 }
 
 // A MAP result takes the place of an operand that dies there and is walked alike. The two become one
 // interval: the operand's is extended.
-static void share_in_place(wf_plan *plan) {
+static void share_in_place(wf_plan *plan)
+{
     for (uint32_t t = 0; t < plan->n_tasks; t++) {
         const wf_task *task = &plan->tasks[t];
-        if (task->kind != WF_TASK_MAP) continue;
+        if (task->kind != WF_TASK_MAP)
+            continue;
         for (size_t o = 0; o < task->n_outputs; o++) {
             wf_buffer *dst = &plan->buffers[task->outputs[o].buffer];
             if (dst->kind != WF_BUFFER_ARENA || dst->first_task != t ||
@@ -59,12 +73,14 @@ static void share_in_place(wf_plan *plan) {
             }
             for (size_t i = 0; i < task->n_inputs; i++) {
                 uint32_t root = task->inputs[i].buffer;
-                if (!is_in_place(plan, task, o, i) || !is_read_once(task, root)) continue;
+                if (!is_in_place(plan, task, o, i) || !is_read_once(task, root))
+                    continue;
                 while (plan->buffers[root].alias_of != WF_NO_INDEX) {
                     root = plan->buffers[root].alias_of;
                 }
                 wf_buffer *src = &plan->buffers[root];
-                if (src->kind != WF_BUFFER_ARENA || src->last_task != t) continue;
+                if (src->kind != WF_BUFFER_ARENA || src->last_task != t)
+                    continue;
                 dst->alias_of = root;
                 src->last_task = dst->last_task;
                 break;
@@ -80,21 +96,26 @@ typedef struct {
     uint32_t first, last;
 } interval;
 
-static int larger_first(const void *a, const void *b) {
+static int larger_first(const void *a, const void *b)
+{
     const interval *x = a, *y = b;
-    if (x->size_bytes != y->size_bytes) return x->size_bytes < y->size_bytes ? 1 : -1;
+    if (x->size_bytes != y->size_bytes)
+        return x->size_bytes < y->size_bytes ? 1 : -1;
     return x->buffer < y->buffer ? -1 : 1;
 }
 
-static int lower_first(const void *a, const void *b) {
+static int lower_first(const void *a, const void *b)
+{
     const interval *x = *(const interval *const *)a, *y = *(const interval *const *)b;
-    if (x->offset_bytes != y->offset_bytes) return x->offset_bytes < y->offset_bytes ? -1 : 1;
+    if (x->offset_bytes != y->offset_bytes)
+        return x->offset_bytes < y->offset_bytes ? -1 : 1;
     return x->buffer < y->buffer ? -1 : 1;
 }
 
 // The lowest offset where `one` fits between those of `placed` that live when it does.
 static size_t find_gap(const interval *one, const interval *placed, size_t n,
-                       const interval **overlapping) {
+                       const interval **overlapping)
+{
     size_t n_overlapping = 0, at = 0;
     for (size_t i = 0; i < n; i++) {
         if (placed[i].first <= one->last && one->first <= placed[i].last) {
@@ -103,14 +124,17 @@ static size_t find_gap(const interval *one, const interval *placed, size_t n,
     }
     qsort(overlapping, n_overlapping, sizeof *overlapping, lower_first);
     for (size_t i = 0; i < n_overlapping; i++) {
-        if (at + one->size_bytes <= overlapping[i]->offset_bytes) break;
+        if (at + one->size_bytes <= overlapping[i]->offset_bytes)
+            break;
         const size_t end = overlapping[i]->offset_bytes + overlapping[i]->size_bytes;
-        if (end > at) at = end;
+        if (end > at)
+            at = end;
     }
     return at;
 }
 
-static weft_status place_arena(wf_planner *p) {
+static weft_status place_arena(wf_planner *p)
+{
     wf_plan *plan = p->plan;
     interval *list;
     const interval **overlapping;
@@ -119,9 +143,10 @@ static weft_status place_arena(wf_planner *p) {
     WEFT_TRY(wf_plan_take(p, plan->n_buffers, sizeof *overlapping, &overlapping));
     for (uint32_t i = 0; i < plan->n_buffers; i++) {
         const wf_buffer *b = &plan->buffers[i];
-        const bool is_arena = b->kind == WF_BUFFER_ARENA || b->kind == WF_BUFFER_INPUT ||
-                              b->kind == WF_BUFFER_OUTPUT;
-        if (!is_arena || b->alias_of != WF_NO_INDEX) continue;
+        const bool is_arena =
+            b->kind == WF_BUFFER_ARENA || b->kind == WF_BUFFER_INPUT || b->kind == WF_BUFFER_OUTPUT;
+        if (!is_arena || b->alias_of != WF_NO_INDEX)
+            continue;
         list[n++] = (interval){i, wf_round_up(b->size_bytes ? b->size_bytes : 1, WF_BUFFER_ALIGN),
                                0, b->first_task, b->last_task};
     }
@@ -130,41 +155,46 @@ static weft_status place_arena(wf_planner *p) {
         list[i].offset_bytes = find_gap(&list[i], list, i, overlapping);
         plan->buffers[list[i].buffer].offset_bytes = list[i].offset_bytes;
         const size_t end = list[i].offset_bytes + list[i].size_bytes;
-        if (end > plan->arena_bytes) plan->arena_bytes = end;
+        if (end > plan->arena_bytes)
+            plan->arena_bytes = end;
     }
     return WEFT_OK;
 }
 
-static void place_rest(wf_plan *plan) {
+static void place_rest(wf_plan *plan)
+{
     for (size_t i = 0; i < plan->n_buffers; i++) {
         wf_buffer *b = &plan->buffers[i];
         if (b->alias_of != WF_NO_INDEX) {
             uint32_t root = b->alias_of;
-            while (plan->buffers[root].alias_of != WF_NO_INDEX) root = plan->buffers[root].alias_of;
+            while (plan->buffers[root].alias_of != WF_NO_INDEX)
+                root = plan->buffers[root].alias_of;
             b->offset_bytes = plan->buffers[root].offset_bytes;
         } else if (b->kind == WF_BUFFER_CONSTANT) {
             b->offset_bytes = plan->constant_bytes;
-            plan->constant_bytes +=
-                wf_round_up(b->size_bytes ? b->size_bytes : 1, WF_BUFFER_ALIGN);
+            plan->constant_bytes += wf_round_up(b->size_bytes ? b->size_bytes : 1, WF_BUFFER_ALIGN);
         } else if (b->kind == WF_BUFFER_VARIABLE) {
             plan->variable_bytes += b->size_bytes;
         }
     }
 }
 
-weft_status wf_plan_memory(wf_planner *p) {
+weft_status wf_plan_memory(wf_planner *p)
+{
     wf_plan *plan = p->plan;
     if (p->options->workspace) {
         for (size_t t = 0; t < plan->n_tasks; t++) {
             const size_t bytes = p->options->workspace(p->options->user, &plan->tasks[t]);
             uint32_t buffer;
-            if (bytes == 0) continue;
+            if (bytes == 0)
+                continue;
             WEFT_TRY(wf_plan_add_buffer(p, WF_BUFFER_ARENA, bytes, &buffer));
             plan->tasks[t].workspace = buffer;
         }
     }
     find_lifetimes(plan);
-    if (p->options->fuse) share_in_place(plan);
+    if (p->options->fuse)
+        share_in_place(plan);
     WEFT_TRY(place_arena(p));
     place_rest(plan);
     return WEFT_OK;

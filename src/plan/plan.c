@@ -5,8 +5,8 @@
 
 #include "plan/planner.h"
 
-weft_status wf_plan_add_binding(wf_planner *p, wf_binding_kind kind, const char *name,
-                                wf_view view) {
+weft_status wf_plan_add_binding(wf_planner *p, wf_binding_kind kind, const char *name, wf_view view)
+{
     wf_plan *plan = p->plan;
     wf_plan_binding **list[] = {&plan->inputs, &plan->outputs, &plan->variables};
     size_t *counts[] = {&plan->n_inputs, &plan->n_outputs, &plan->n_variables};
@@ -14,18 +14,21 @@ weft_status wf_plan_add_binding(wf_planner *p, wf_binding_kind kind, const char 
         const size_t capacity = *counts[kind] ? *counts[kind] * 2 : 16;
         wf_plan_binding *larger;
         WEFT_TRY(wf_plan_take(p, capacity, sizeof *larger, &larger));
-        if (*counts[kind]) memcpy(larger, *list[kind], *counts[kind] * sizeof *larger);
+        if (*counts[kind])
+            memcpy(larger, *list[kind], *counts[kind] * sizeof *larger);
         *list[kind] = larger;
         p->bindings_capacity[kind] = capacity;
     }
     const char *copy = wf_arena_strdup(&plan->memory, name);
-    if (!copy) WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "plan: memory is not available");
+    if (!copy)
+        WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "plan: memory is not available");
     (*list[kind])[(*counts[kind])++] = (wf_plan_binding){copy, view};
     return WEFT_OK;
 }
 
 // Inputs and variables: sources whose first attribute is a name. Constants are located when used.
-static weft_status place_sources(wf_planner *p) {
+static weft_status place_sources(wf_planner *p)
+{
     for (size_t n = 0; n < p->g->n_nodes; n++) {
         const wf_node *node = &p->g->nodes[n];
         if (!(node->op->flags & WF_OP_SOURCE) || node->op->n_attrs == 0 ||
@@ -46,17 +49,21 @@ static weft_status place_sources(wf_planner *p) {
     return WEFT_OK;
 }
 
-static weft_status find_uses(wf_planner *p) {
+static weft_status find_uses(wf_planner *p)
+{
     const weft_graph *g = p->g;
     size_t n_uses = 0;
-    for (size_t n = 0; n < g->n_nodes; n++) n_uses += g->nodes[n].n_inputs;
+    for (size_t n = 0; n < g->n_nodes; n++)
+        n_uses += g->nodes[n].n_inputs;
     WEFT_TRY(wf_alloc(p->allocator, g->n_values + 1, sizeof(uint32_t), &p->use_start, p->err));
     WEFT_TRY(wf_alloc(p->allocator, n_uses, sizeof(uint32_t), &p->uses, p->err));
     for (size_t n = 0; n < g->n_nodes; n++) {
         const wf_node *node = &g->nodes[n];
-        for (uint32_t i = 0; i < node->n_inputs; i++) p->use_start[node->inputs[i] + 1]++;
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            p->use_start[node->inputs[i] + 1]++;
     }
-    for (size_t v = 0; v < g->n_values; v++) p->use_start[v + 1] += p->use_start[v];
+    for (size_t v = 0; v < g->n_values; v++)
+        p->use_start[v + 1] += p->use_start[v];
     uint32_t *fill;
     WEFT_TRY(wf_alloc(p->allocator, g->n_values, sizeof *fill, &fill, p->err));
     for (uint32_t n = 0; n < g->n_nodes; n++) {
@@ -67,7 +74,8 @@ static weft_status find_uses(wf_planner *p) {
         }
     }
     wf_free(p->allocator, fill);
-    for (size_t i = 0; i < g->n_outputs; i++) p->is_output[g->outputs[i].val] = true;
+    for (size_t i = 0; i < g->n_outputs; i++)
+        p->is_output[g->outputs[i].val] = true;
     for (uint32_t n = 0; n < g->n_nodes; n++) {
         const wf_node *node = &g->nodes[n];
         if ((node->op->flags & WF_OP_EFFECT) && node->op->task == WF_TASK_NONE &&
@@ -78,7 +86,8 @@ static weft_status find_uses(wf_planner *p) {
     return WEFT_OK;
 }
 
-static weft_status planner_init(wf_planner *p) {
+static weft_status planner_init(wf_planner *p)
+{
     const size_t n_nodes = p->g->n_nodes, n_values = p->g->n_values;
     const wf_allocator *a = p->allocator;
     WEFT_TRY(wf_alloc(a, n_values, sizeof *p->is_output, &p->is_output, p->err));
@@ -93,9 +102,11 @@ static weft_status planner_init(wf_planner *p) {
     return find_uses(p);
 }
 
-static void planner_deinit(wf_planner *p) {
+static void planner_deinit(wf_planner *p)
+{
     const wf_allocator *a = p->allocator;
-    for (size_t i = 0; i < p->n_groups; i++) wf_free(a, p->groups[i].nodes);
+    for (size_t i = 0; i < p->n_groups; i++)
+        wf_free(a, p->groups[i].nodes);
     wf_free(a, p->groups);
     wf_free(a, p->use_start);
     wf_free(a, p->uses);
@@ -109,13 +120,15 @@ static void planner_deinit(wf_planner *p) {
     wf_free(a, p->assigned_by);
 }
 
-static bool is_assign(const wf_node *node) {
+static bool is_assign(const wf_node *node)
+{
     return (node->op->flags & WF_OP_EFFECT) && node->op->task == WF_TASK_NONE;
 }
 
 // One task per node, dense row-major operands: what `ref` runs through the ops' eval. Views are
 // computed like any op.
-static weft_status add_node_task(wf_planner *p, uint32_t n, wf_task **out_task) {
+static weft_status add_node_task(wf_planner *p, uint32_t n, wf_task **out_task)
+{
     const wf_node *node = &p->g->nodes[n];
     wf_task *task;
     uint32_t *nodes;
@@ -150,16 +163,19 @@ static weft_status add_node_task(wf_planner *p, uint32_t n, wf_task **out_task) 
 
 // Assignments are behind everything else: first each value is saved in a buffer of its own (assign's
 // eval copies), then the variables are written, gated. So a swap sees the old values.
-static weft_status add_assign_tasks(wf_planner *p) {
+static weft_status add_assign_tasks(wf_planner *p)
+{
     wf_task *task;
     for (uint32_t n = 0; n < p->g->n_nodes; n++) {
-        if (!is_assign(&p->g->nodes[n])) continue;
+        if (!is_assign(&p->g->nodes[n]))
+            continue;
         WEFT_TRY(add_node_task(p, n, &task));
     }
     for (uint32_t n = 0; n < p->g->n_nodes; n++) {
         const wf_node *node = &p->g->nodes[n];
         wf_location var;
-        if (!is_assign(node)) continue;
+        if (!is_assign(node))
+            continue;
         WEFT_TRY(wf_plan_locate(p, node->inputs[0], &var));
         const wf_location saved = p->locations[node->first_output];
         WEFT_TRY(add_node_task(p, n, &task));
@@ -171,11 +187,13 @@ static weft_status add_assign_tasks(wf_planner *p) {
 }
 
 // Without groups. Outputs that are sources are read where they are.
-static weft_status plan_unfused(wf_planner *p) {
+static weft_status plan_unfused(wf_planner *p)
+{
     wf_task *task;
     for (uint32_t n = 0; n < p->g->n_nodes; n++) {
         const wf_node *node = &p->g->nodes[n];
-        if ((node->op->flags & WF_OP_SOURCE) || is_assign(node)) continue;
+        if ((node->op->flags & WF_OP_SOURCE) || is_assign(node))
+            continue;
         WEFT_TRY(add_node_task(p, n, &task));
     }
     WEFT_TRY(add_assign_tasks(p));
@@ -189,22 +207,24 @@ static weft_status plan_unfused(wf_planner *p) {
     return WEFT_OK;
 }
 
-static void add_costs(wf_planner *p) {
+static void add_costs(wf_planner *p)
+{
     for (size_t t = 0; t < p->plan->n_tasks; t++) {
         wf_task *task = &p->plan->tasks[t];
         for (size_t i = 0; i < task->n_nodes; i++) {
             const wf_node *node = &p->g->nodes[task->nodes[i]];
             weft_type out[WF_OP_MAX_OUTPUTS];
             weft_type *in = wf_arena_take(&p->plan->memory, node->n_inputs * sizeof *in);
-            if (!in || !node->op->cost) continue;
+            if (!in || !node->op->cost)
+                continue;
             for (uint32_t k = 0; k < node->n_inputs; k++) {
                 in[k] = *wf_planner_type(p, node->inputs[k]);
             }
             for (uint32_t k = 0; k < node->n_outputs; k++) {
                 out[k] = *wf_planner_type(p, node->first_output + k);
             }
-            const wf_node_info info = {node->op,        node->n_inputs, in,
-                                       node->n_outputs, out,            node->attrs};
+            const wf_node_info info = {node->op, node->n_inputs, in, node->n_outputs,
+                                       out,      node->attrs};
             task->cost.flops += node->op->cost(&info).flops;
         }
         for (size_t i = 0; i < task->n_inputs; i++) {
@@ -216,7 +236,8 @@ static void add_costs(wf_planner *p) {
     }
 }
 
-static weft_status run_steps(wf_planner *p) {
+static weft_status run_steps(wf_planner *p)
+{
     WEFT_TRY(planner_init(p));
     WEFT_TRY(place_sources(p));
     if (p->options->fuse) {
@@ -231,7 +252,8 @@ static weft_status run_steps(wf_planner *p) {
 }
 
 weft_status wf_plan_create(weft_context *ctx, weft_graph *take_graph,
-                           const wf_plan_options *options, wf_plan **out_plan, weft_error *err) {
+                           const wf_plan_options *options, wf_plan **out_plan, weft_error *err)
+{
     wf_plan *plan;
     *out_plan = NULL;
     weft_status status = wf_alloc(&ctx->allocator, 1, sizeof *plan, &plan, err);
@@ -257,8 +279,10 @@ weft_status wf_plan_create(weft_context *ctx, weft_graph *take_graph,
     return WEFT_OK;
 }
 
-void wf_plan_destroy(wf_plan *plan) {
-    if (!plan) return;
+void wf_plan_destroy(wf_plan *plan)
+{
+    if (!plan)
+        return;
     weft_graph *g = (weft_graph *)(uintptr_t)plan->graph; // owned: see plan.h
     wf_allocator a = g->context->allocator;
     weft_graph_destroy(g);

@@ -40,15 +40,15 @@ typedef struct wf_view {
 typedef struct wf_task {
     wf_task_kind kind;
     const wf_kernel *kernel; // MAP, ROW, COLUMN
-    const wf_node *node;     // the others: op and attributes; for fused groups the last node, for names
+    const wf_node *node; // the others: op and attributes; for fused groups the last node, for names
     size_t n_inputs;
     wf_view *inputs; // kernel tasks: buffer and offset count, strides are in kernel->inputs
     size_t n_outputs;
     wf_view *outputs;
-    bool is_gated;            // skipped when the status word is bad: its outputs are variables
-    uint32_t workspace;       // buffer, WF_NO_INDEX: none
+    bool is_gated;      // skipped when the status word is bad: its outputs are variables
+    uint32_t workspace; // buffer, WF_NO_INDEX: none
     size_t n_nodes;
-    const uint32_t *nodes;    // indices into the graph: what the task computes
+    const uint32_t *nodes; // indices into the graph: what the task computes
     wf_cost cost;
 } wf_task;
 
@@ -58,7 +58,7 @@ typedef struct wf_plan_binding {
 } wf_plan_binding;
 
 typedef struct wf_plan {
-    wf_arena memory; // owns everything below
+    wf_arena memory;         // owns everything below
     const weft_graph *graph; // owned
     size_t n_tasks;
     wf_task *tasks;
@@ -79,7 +79,8 @@ typedef struct wf_plan {
 typedef struct wf_plan_options {
     bool fuse;          // false: one task per node, dense row-major operands, no in-place
     bool channels_last; // give convolution-like values of rank >= 3 a channels-last layout
-    size_t elem_bytes[WEFT_N_DTYPES]; // how the device stores each dtype (ref in truth mode: doubles)
+    size_t
+        elem_bytes[WEFT_N_DTYPES]; // how the device stores each dtype (ref in truth mode: doubles)
     // Workspace of a task on the device, bytes; may be NULL.
     size_t (*workspace)(void *user, const wf_task *task);
     void *user;
@@ -96,10 +97,12 @@ weft_status wf_plan_check(const wf_plan *plan, const wf_plan_options *options, w
 
 weft_status wf_plan_print(weft_context *ctx, const wf_plan *plan, char **out_text, weft_error *err);
 
-static inline bool wf_view_is_dense(const wf_view *v) {
+static inline bool wf_view_is_dense(const wf_view *v)
+{
     int64_t stride = 1;
     for (int32_t i = v->type.ndim - 1; i >= 0; i--) {
-        if (v->type.dims[i] != 1 && v->strides[i] != stride) return false;
+        if (v->type.dims[i] != 1 && v->strides[i] != stride)
+            return false;
         stride *= v->type.dims[i];
     }
     return true;

@@ -13,12 +13,14 @@ typedef struct {
     weft_error *err;
 } checker;
 
-static const char *task_name(const wf_task *task) {
+static const char *task_name(const wf_task *task)
+{
     return task->node ? task->node->op->name : "copy";
 }
 
 // Lowest and highest element that strides reach.
-static void reach(const wf_view *v, int64_t *lo, int64_t *hi) {
+static void reach(const wf_view *v, int64_t *lo, int64_t *hi)
+{
     *lo = *hi = v->offset;
     for (int32_t i = 0; i < v->type.ndim; i++) {
         const int64_t span = v->strides[i] * (v->type.dims[i] - 1);
@@ -30,12 +32,14 @@ static void reach(const wf_view *v, int64_t *lo, int64_t *hi) {
     }
 }
 
-static weft_status check_inside(const checker *c, uint32_t task, const wf_view *v) {
+static weft_status check_inside(const checker *c, uint32_t task, const wf_view *v)
+{
     const wf_buffer *b = &c->plan->buffers[v->buffer];
     const int64_t elem = (int64_t)c->options->elem_bytes[v->type.dtype];
     int64_t lo, hi;
     reach(v, &lo, &hi);
-    if (lo > hi) return WEFT_OK;
+    if (lo > hi)
+        return WEFT_OK;
     if (lo < 0 || (hi + 1) * elem > (int64_t)b->size_bytes) {
         WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
                   "plan: task %u %s reaches elements %" PRId64 "..%" PRId64
@@ -45,18 +49,20 @@ static weft_status check_inside(const checker *c, uint32_t task, const wf_view *
     return WEFT_OK;
 }
 
-static bool is_arena(const wf_buffer *b) {
-    return b->kind == WF_BUFFER_ARENA || b->kind == WF_BUFFER_INPUT ||
-           b->kind == WF_BUFFER_OUTPUT;
+static bool is_arena(const wf_buffer *b)
+{
+    return b->kind == WF_BUFFER_ARENA || b->kind == WF_BUFFER_INPUT || b->kind == WF_BUFFER_OUTPUT;
 }
 
-static bool overlaps(const wf_buffer *a, const wf_buffer *b) {
+static bool overlaps(const wf_buffer *a, const wf_buffer *b)
+{
     return is_arena(a) && is_arena(b) && a->offset_bytes < b->offset_bytes + b->size_bytes &&
            b->offset_bytes < a->offset_bytes + a->size_bytes;
 }
 
 // Writing a buffer takes the bytes away from all that overlap it.
-static weft_status write_buffer(checker *c, uint32_t task, uint32_t buffer) {
+static weft_status write_buffer(checker *c, uint32_t task, uint32_t buffer)
+{
     const wf_buffer *b = &c->plan->buffers[buffer];
     if (is_arena(b) && b->offset_bytes + b->size_bytes > c->plan->arena_bytes) {
         WEFT_FAIL(c->err, WEFT_ERR_INTERNAL, "plan: buffer %u ends outside the arena", buffer);
@@ -67,11 +73,13 @@ static weft_status write_buffer(checker *c, uint32_t task, uint32_t buffer) {
     }
     for (uint32_t i = 0; i < c->plan->n_buffers; i++) {
         const wf_buffer *other = &c->plan->buffers[i];
-        if (i == buffer || !overlaps(b, other)) continue;
-        if (other->kind == WF_BUFFER_INPUT || (other->kind == WF_BUFFER_OUTPUT && c->is_written[i])) {
+        if (i == buffer || !overlaps(b, other))
+            continue;
+        if (other->kind == WF_BUFFER_INPUT ||
+            (other->kind == WF_BUFFER_OUTPUT && c->is_written[i])) {
             WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
-                      "plan: task %u %s writes buffer %u over buffer %u, which the host reads", task,
-                      task_name(&c->plan->tasks[task]), buffer, i);
+                      "plan: task %u %s writes buffer %u over buffer %u, which the host reads",
+                      task, task_name(&c->plan->tasks[task]), buffer, i);
         }
         c->is_written[i] = false;
     }
@@ -80,14 +88,16 @@ static weft_status write_buffer(checker *c, uint32_t task, uint32_t buffer) {
 }
 
 // Outputs must not touch what the task reads, but for a MAP kernel's in-place result.
-static weft_status check_aliasing(const checker *c, uint32_t task_idx) {
+static weft_status check_aliasing(const checker *c, uint32_t task_idx)
+{
     const wf_task *task = &c->plan->tasks[task_idx];
     for (size_t o = 0; o < task->n_outputs; o++) {
         const wf_buffer *out = &c->plan->buffers[task->outputs[o].buffer];
         for (size_t i = 0; i < task->n_inputs; i++) {
             const wf_buffer *in = &c->plan->buffers[task->inputs[i].buffer];
             const bool is_same = task->inputs[i].buffer == task->outputs[o].buffer;
-            if (!is_same && !overlaps(out, in)) continue;
+            if (!is_same && !overlaps(out, in))
+                continue;
             const bool is_alike =
                 task->kernel && task->kernel->kind == WF_KERNEL_MAP &&
                 (is_same || out->offset_bytes == in->offset_bytes) &&
@@ -103,7 +113,8 @@ static weft_status check_aliasing(const checker *c, uint32_t task_idx) {
     return WEFT_OK;
 }
 
-static weft_status check_task(checker *c, uint32_t task_idx) {
+static weft_status check_task(checker *c, uint32_t task_idx)
+{
     const wf_task *task = &c->plan->tasks[task_idx];
     for (size_t i = 0; i < task->n_inputs; i++) {
         const uint32_t buffer = task->inputs[i].buffer;
@@ -119,8 +130,9 @@ static weft_status check_task(checker *c, uint32_t task_idx) {
         WEFT_TRY(write_buffer(c, task_idx, task->workspace));
         for (size_t i = 0; i < task->n_inputs; i++) {
             if (!c->is_written[task->inputs[i].buffer]) {
-                WEFT_FAIL(c->err, WEFT_ERR_INTERNAL, "plan: task %u %s has a workspace over an operand",
-                          task_idx, task_name(task));
+                WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
+                          "plan: task %u %s has a workspace over an operand", task_idx,
+                          task_name(task));
             }
         }
     }
@@ -128,7 +140,8 @@ static weft_status check_task(checker *c, uint32_t task_idx) {
         WEFT_TRY(check_inside(c, task_idx, &task->outputs[i]));
         WEFT_TRY(write_buffer(c, task_idx, task->outputs[i].buffer));
     }
-    if (task->is_gated) return WEFT_OK;
+    if (task->is_gated)
+        return WEFT_OK;
     for (size_t i = 0; i < task->n_outputs; i++) {
         if (c->plan->buffers[task->outputs[i].buffer].kind == WF_BUFFER_VARIABLE) {
             WEFT_FAIL(c->err, WEFT_ERR_INTERNAL, "plan: task %u %s writes a variable ungated",
@@ -140,14 +153,17 @@ static weft_status check_task(checker *c, uint32_t task_idx) {
 
 // Gated tasks change variables, so a task that is not gated may not come after one: it would read
 // new weights, and a bad index it finds would come too late.
-static weft_status check_gates(const checker *c) {
+static weft_status check_gates(const checker *c)
+{
     bool seen_gate = false;
     for (uint32_t t = 0; t < c->plan->n_tasks; t++) {
         const wf_task *task = &c->plan->tasks[t];
         seen_gate |= task->is_gated;
-        if (!seen_gate || task->is_gated) continue;
+        if (!seen_gate || task->is_gated)
+            continue;
         for (size_t i = 0; i < task->n_inputs; i++) {
-            if (c->plan->buffers[task->inputs[i].buffer].kind != WF_BUFFER_VARIABLE) continue;
+            if (c->plan->buffers[task->inputs[i].buffer].kind != WF_BUFFER_VARIABLE)
+                continue;
             for (uint32_t k = 0; k < t; k++) {
                 const wf_task *earlier = &c->plan->tasks[k];
                 for (size_t o = 0; earlier->is_gated && o < earlier->n_outputs; o++) {
@@ -167,24 +183,27 @@ static weft_status check_gates(const checker *c) {
     return WEFT_OK;
 }
 
-weft_status wf_plan_check(const wf_plan *plan, const wf_plan_options *options, weft_error *err) {
+weft_status wf_plan_check(const wf_plan *plan, const wf_plan_options *options, weft_error *err)
+{
     checker c = {plan, options, NULL, err};
     const wf_allocator *a = &plan->graph->context->allocator;
     WEFT_TRY(wf_alloc(a, plan->n_buffers, sizeof *c.is_written, &c.is_written, err));
     for (size_t i = 0; i < plan->n_buffers; i++) {
         const wf_buffer_kind kind = plan->buffers[i].kind;
-        c.is_written[i] = kind == WF_BUFFER_INPUT || kind == WF_BUFFER_CONSTANT ||
-                          kind == WF_BUFFER_VARIABLE;
+        c.is_written[i] =
+            kind == WF_BUFFER_INPUT || kind == WF_BUFFER_CONSTANT || kind == WF_BUFFER_VARIABLE;
     }
     weft_status status = WEFT_OK;
-    for (uint32_t t = 0; t < plan->n_tasks && status == WEFT_OK; t++) status = check_task(&c, t);
+    for (uint32_t t = 0; t < plan->n_tasks && status == WEFT_OK; t++)
+        status = check_task(&c, t);
     for (size_t i = 0; i < plan->n_outputs && status == WEFT_OK; i++) {
         if (!c.is_written[plan->outputs[i].view.buffer]) {
             status = wf_error_set(err, WEFT_ERR_INTERNAL, "plan: output %s was overwritten",
                                   plan->outputs[i].name);
         }
     }
-    if (status == WEFT_OK) status = check_gates(&c);
+    if (status == WEFT_OK)
+        status = check_gates(&c);
     wf_free(a, c.is_written);
     return status;
 }

@@ -5,26 +5,30 @@
 #include "plan/plan.h"
 
 static const char *const kind_names[WF_N_TASK_KINDS] = {
-    [WF_TASK_NONE] = "none", [WF_TASK_MAP] = "map",           [WF_TASK_ROW] = "row",
+    [WF_TASK_NONE] = "none",     [WF_TASK_MAP] = "map",           [WF_TASK_ROW] = "row",
     [WF_TASK_COLUMN] = "column", [WF_TASK_CONTRACT] = "contract", [WF_TASK_CONV] = "conv",
     [WF_TASK_WINDOW] = "window", [WF_TASK_INDEX] = "index",       [WF_TASK_GUARD] = "guard",
     [WF_TASK_CALL] = "call"};
 
-static const char *const buffer_names[] = {
-    [WF_BUFFER_ARENA] = "arena", [WF_BUFFER_INPUT] = "input", [WF_BUFFER_OUTPUT] = "output",
-    [WF_BUFFER_CONSTANT] = "constant", [WF_BUFFER_VARIABLE] = "variable"};
+static const char *const buffer_names[] = {[WF_BUFFER_ARENA] = "arena",
+                                           [WF_BUFFER_INPUT] = "input",
+                                           [WF_BUFFER_OUTPUT] = "output",
+                                           [WF_BUFFER_CONSTANT] = "constant",
+                                           [WF_BUFFER_VARIABLE] = "variable"};
 
-static void print_views(wf_text *t, const wf_view *views, size_t n) {
+static void print_views(wf_text *t, const wf_view *views, size_t n)
+{
     for (size_t i = 0; i < n; i++) {
         char type[WF_TYPE_TEXT];
         wf_text_printf(t, "%s#%u:%s", i ? ", " : "", views[i].buffer,
                        wf_type_text(&views[i].type, type));
-        if (!wf_view_is_dense(&views[i])) wf_text_append(t, "/strided");
+        if (!wf_view_is_dense(&views[i]))
+            wf_text_append(t, "/strided");
     }
 }
 
-weft_status wf_plan_print(weft_context *ctx, const wf_plan *plan, char **out_text,
-                          weft_error *err) {
+weft_status wf_plan_print(weft_context *ctx, const wf_plan *plan, char **out_text, weft_error *err)
+{
     wf_text t;
     *out_text = NULL;
     wf_text_init(&t, &ctx->allocator);
@@ -49,8 +53,8 @@ weft_status wf_plan_print(weft_context *ctx, const wf_plan *plan, char **out_tex
         print_views(&t, task->inputs, task->n_inputs);
         wf_text_append(&t, ") -> ");
         print_views(&t, task->outputs, task->n_outputs);
-        wf_text_printf(&t, "  %zu nodes, %.3g flops, %.3g bytes\n", task->n_nodes,
-                       task->cost.flops, task->cost.bytes);
+        wf_text_printf(&t, "  %zu nodes, %.3g flops, %.3g bytes\n", task->n_nodes, task->cost.flops,
+                       task->cost.bytes);
     }
     weft_status status = wf_text_status(&t, err);
     if (status != WEFT_OK) {

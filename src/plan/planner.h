@@ -57,7 +57,8 @@ typedef struct wf_planner {
     size_t bindings_capacity[3];
 } wf_planner;
 
-static inline const weft_type *wf_planner_type(const wf_planner *p, wf_id id) {
+static inline const weft_type *wf_planner_type(const wf_planner *p, wf_id id)
+{
     return wf_graph_type(p->g, id);
 }
 

@@ -12,31 +12,35 @@ typedef struct {
     weft_program *program;
     const weft_graph *g;
     const wf_allocator *a;
-    void **data;       // by value; NULL: not computed, or no longer needed
-    uint32_t *n_uses;  // by value: readers still to come
+    void **data;      // by value; NULL: not computed, or no longer needed
+    uint32_t *n_uses; // by value: readers still to come
     weft_error *err;
 } replay;
 
-static size_t value_bytes(const weft_type *t) {
+static size_t value_bytes(const weft_type *t)
+{
     return (size_t)wf_type_count(t) * weft_dtype_size(t->dtype);
 }
 
 // An input or variable from the device, a constant from the graph.
-static weft_status fetch_source(replay *r, const wf_node *node, void *data) {
+static weft_status fetch_source(replay *r, const wf_node *node, void *data)
+{
     weft_program *p = r->program;
     const weft_type *t = wf_graph_type(r->g, node->first_output);
     const wf_plan *plan = p->plan;
     const char *name = node->op->attrs[0].kind == WF_ATTR_TEXT ? node->attrs[0].u.text : NULL;
     if (!name) {
         const wf_attr *last = &node->attrs[node->op->n_attrs - 1];
-        if (last->n) memcpy(data, last->u.data, last->n);
+        if (last->n)
+            memcpy(data, last->u.data, last->n);
         return WEFT_OK;
     }
     if (wf_state_find(p->state, name)) {
         return weft_state_read(p->state, name, data, value_bytes(t), r->err);
     }
     for (size_t i = 0; i < plan->n_inputs; i++) {
-        if (strcmp(plan->inputs[i].name, name) != 0) continue;
+        if (strcmp(plan->inputs[i].name, name) != 0)
+            continue;
         return wf_device_get(p->state->device, p->memory.arena,
                              plan->buffers[plan->inputs[i].view.buffer].offset_bytes, t->dtype,
                              (size_t)wf_type_count(t), data, r->err);
@@ -45,17 +49,21 @@ static weft_status fetch_source(replay *r, const wf_node *node, void *data) {
 }
 
 // Index of the first NaN or infinity, or -1.
-static int64_t find_nonfinite(const wf_tensor *t) {
-    if (t->type.dtype != WEFT_F32) return -1;
+static int64_t find_nonfinite(const wf_tensor *t)
+{
+    if (t->type.dtype != WEFT_F32)
+        return -1;
     const float *x = t->data;
     for (int64_t i = 0, n = wf_type_count(&t->type); i < n; i++) {
-        if (!isfinite(x[i])) return i;
+        if (!isfinite(x[i]))
+            return i;
     }
     return -1;
 }
 
 static weft_status report(replay *r, const wf_node *node, weft_status code, const char *what,
-                          int64_t elem) {
+                          int64_t elem)
+{
     char type[WF_TYPE_TEXT], place[300] = "";
     if (node->place.file) {
         snprintf(place, sizeof place, " (%s:%d)", node->place.file, node->place.line);
@@ -65,7 +73,8 @@ static weft_status report(replay *r, const wf_node *node, weft_status code, cons
                         wf_type_text(wf_graph_type(r->g, node->first_output), type));
 }
 
-static weft_status replay_node(replay *r, uint32_t idx) {
+static weft_status replay_node(replay *r, uint32_t idx)
+{
     const wf_node *node = &r->g->nodes[idx];
     wf_tensor in[256], out[WF_OP_MAX_OUTPUTS];
     weft_type in_types[256], out_types[WF_OP_MAX_OUTPUTS];
@@ -86,7 +95,8 @@ static weft_status replay_node(replay *r, uint32_t idx) {
         out[i] = (wf_tensor){out_types[i], r->data[id], false};
     }
     if (node->op->flags & WF_OP_SOURCE) {
-        if (!node->op->eval) return fetch_source(r, node, out[0].data);
+        if (!node->op->eval)
+            return fetch_source(r, node, out[0].data);
         if (node->op->n_attrs && node->op->attrs[node->op->n_attrs - 1].kind == WF_ATTR_DATA) {
             return fetch_source(r, node, out[0].data);
         }
@@ -116,7 +126,8 @@ static weft_status replay_node(replay *r, uint32_t idx) {
 }
 
 // A source that is not finite to begin with: named before any op is.
-static weft_status check_source(replay *r, const wf_node *node) {
+static weft_status check_source(replay *r, const wf_node *node)
+{
     if (!(node->op->flags & WF_OP_SOURCE) || node->op->attrs[0].kind != WF_ATTR_TEXT) {
         return WEFT_OK;
     }
@@ -124,27 +135,33 @@ static weft_status check_source(replay *r, const wf_node *node) {
     const wf_tensor t = {*wf_graph_type(r->g, id), r->data[id], false};
     const int64_t elem = find_nonfinite(&t);
     char type[WF_TYPE_TEXT];
-    if (elem < 0) return WEFT_OK;
+    if (elem < 0)
+        return WEFT_OK;
     WEFT_FAIL(r->err, WEFT_ERR_NONFINITE, "%s %s holds %s at element %" PRId64 " of %s",
               node->op->name, node->attrs[0].u.text,
               isnan(((const float *)t.data)[elem]) ? "NaN" : "infinity", elem,
               wf_type_text(&t.type, type));
 }
 
-weft_status weft_program_blame(weft_program *p, weft_error *err) {
+weft_status weft_program_blame(weft_program *p, weft_error *err)
+{
     WEFT_REQUIRE(err, p, "program: blame without program");
     const weft_graph *g = p->plan->graph;
     replay r = {.program = p, .g = g, .a = &g->context->allocator, .err = err};
     weft_status status = wf_alloc(r.a, g->n_values, sizeof *r.data, &r.data, err);
-    if (status == WEFT_OK) status = wf_alloc(r.a, g->n_values, sizeof *r.n_uses, &r.n_uses, err);
+    if (status == WEFT_OK)
+        status = wf_alloc(r.a, g->n_values, sizeof *r.n_uses, &r.n_uses, err);
     for (size_t n = 0; n < g->n_nodes && status == WEFT_OK; n++) {
-        for (uint32_t i = 0; i < g->nodes[n].n_inputs; i++) r.n_uses[g->nodes[n].inputs[i]]++;
+        for (uint32_t i = 0; i < g->nodes[n].n_inputs; i++)
+            r.n_uses[g->nodes[n].inputs[i]]++;
     }
     for (uint32_t n = 0; n < g->n_nodes && status == WEFT_OK; n++) {
         status = replay_node(&r, n);
-        if (status == WEFT_OK) status = check_source(&r, &g->nodes[n]);
+        if (status == WEFT_OK)
+            status = check_source(&r, &g->nodes[n]);
     }
-    for (size_t v = 0; r.data && v < g->n_values; v++) wf_free(r.a, r.data[v]);
+    for (size_t v = 0; r.data && v < g->n_values; v++)
+        wf_free(r.a, r.data[v]);
     wf_free(r.a, r.data);
     wf_free(r.a, r.n_uses);
     return status;

@@ -2,7 +2,8 @@
 // tested with the ops and by weft check.
 #include "../graph/graph_kit.h"
 
-static void adds_contributions_in_node_order(void **state) {
+static void adds_contributions_in_node_order(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val x = weft_input(g, "x", WEFT_F32, NULL, 0);
     // loss = exp(x) + sin(x) + tanh(x), consumers of x in this order
@@ -20,7 +21,8 @@ static void adds_contributions_in_node_order(void **state) {
     assert_true(first->inputs[0] == a.id || first->inputs[1] == a.id);
 }
 
-static void gives_zeros_where_nothing_flows(void **state) {
+static void gives_zeros_where_nothing_flows(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(3)),
                    y = weft_input(g, "y", WEFT_F32, KIT_DIMS(2, 2));
@@ -32,7 +34,8 @@ static void gives_zeros_where_nothing_flows(void **state) {
     assert_int_equal(weft_val_count(g, grads[0]), 3);
 }
 
-static void differentiates_twice(void **state) {
+static void differentiates_twice(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(3));
     weft_val dx, ddx;
@@ -42,18 +45,19 @@ static void differentiates_twice(void **state) {
     assert_int_equal(weft_val_count(g, ddx), 3);
 }
 
-static void refuses_what_is_no_scalar(void **state) {
+static void refuses_what_is_no_scalar(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(3));
     weft_val dx;
     weft_graph_at(g, NULL, 0, 0);
     weft_grad(g, x, &x, 1, &dx);
-    graph_kit_expect_error(g, WEFT_ERR_SHAPE,
-                           "gradient: loss is f32[3], expected a scalar f32[]");
+    graph_kit_expect_error(g, WEFT_ERR_SHAPE, "gradient: loss is f32[3], expected a scalar f32[]");
     assert_int_equal(dx.id, 0);
 }
 
-static void refuses_integers(void **state) {
+static void refuses_integers(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val x = weft_input(g, "x", WEFT_I32, KIT_DIMS(3));
     const weft_val loss = weft_scalar(g, WEFT_F32, 1.0);
@@ -64,8 +68,10 @@ static void refuses_integers(void **state) {
 }
 
 const struct CMUnitTest wf_tests_grad[] = {
-    KIT_TEST(adds_contributions_in_node_order), KIT_TEST(gives_zeros_where_nothing_flows),
-    KIT_TEST(differentiates_twice),             KIT_TEST(refuses_what_is_no_scalar),
+    KIT_TEST(adds_contributions_in_node_order),
+    KIT_TEST(gives_zeros_where_nothing_flows),
+    KIT_TEST(differentiates_twice),
+    KIT_TEST(refuses_what_is_no_scalar),
     KIT_TEST(refuses_integers),
 };
 const unsigned long wf_n_tests_grad = WF_N_TESTS(wf_tests_grad);

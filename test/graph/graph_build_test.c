@@ -1,7 +1,8 @@
 // Building graphs: the sticky first error with op, shapes and place; scopes; outputs.
 #include "graph_kit.h"
 
-static void keeps_the_first_error_with_place(void **state) {
+static void keeps_the_first_error_with_place(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val a = weft_input(g, "a", WEFT_F32, KIT_DIMS(8, 64));
     const weft_val b = weft_input(g, "b", WEFT_F32, KIT_DIMS(32, 16));
@@ -11,12 +12,12 @@ static void keeps_the_first_error_with_place(void **state) {
     // What follows does nothing and changes nothing.
     assert_int_equal(weft_add(g, c, a).id, 0);
     assert_int_equal(weft_relu(g, a).id, 0);
-    graph_kit_expect_error(
-        g, WEFT_ERR_SHAPE,
-        "net.yaml:12:5: matmul: inner sizes differ, a is [8,64], b is [32,16]");
+    graph_kit_expect_error(g, WEFT_ERR_SHAPE,
+                           "net.yaml:12:5: matmul: inner sizes differ, a is [8,64], b is [32,16]");
 }
 
-static void names_the_callers_line(void **state) {
+static void names_the_callers_line(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val a = weft_input(g, "a", WEFT_F32, KIT_DIMS(2));
     weft_scope_push(g, "head");
@@ -27,7 +28,8 @@ static void names_the_callers_line(void **state) {
     assert_non_null(strstr(err.message, ": head/and: "));
 }
 
-static void refuses_values_of_another_graph(void **state) {
+static void refuses_values_of_another_graph(void **state)
+{
     graph_kit *kit = *state;
     weft_graph *other;
     assert_int_equal(weft_graph_create(kit->ctx, &other, NULL), WEFT_OK);
@@ -39,7 +41,8 @@ static void refuses_values_of_another_graph(void **state) {
     weft_graph_destroy(other);
 }
 
-static void scopes_name_nodes(void **state) {
+static void scopes_name_nodes(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     weft_scope_push(g, "encoder");
     weft_scope_push(g, "conv1");
@@ -51,14 +54,17 @@ static void scopes_name_nodes(void **state) {
     assert_int_equal(weft_graph_status(g, NULL), WEFT_ERR_USAGE);
 }
 
-static void refuses_scope_names_with_slashes(void **state) {
+static void refuses_scope_names_with_slashes(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     weft_scope_push(g, "a/b");
     graph_kit_expect_error(
-        g, WEFT_ERR_NAME, "scope: name \"a/b\" is not valid, expected a word without '/' or spaces");
+        g, WEFT_ERR_NAME,
+        "scope: name \"a/b\" is not valid, expected a word without '/' or spaces");
 }
 
-static void output_names_are_unique(void **state) {
+static void output_names_are_unique(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val v = weft_scalar(g, WEFT_F32, 1.0);
     weft_graph_at(g, NULL, 0, 0);
@@ -67,7 +73,8 @@ static void output_names_are_unique(void **state) {
     graph_kit_expect_error(g, WEFT_ERR_NAME, "output: name y is taken");
 }
 
-static void counts_that_overflow_are_refused(void **state) {
+static void counts_that_overflow_are_refused(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const int64_t big[] = {INT64_MAX / 4, 1000};
     assert_int_equal(weft_input(g, "x", WEFT_F32, big, 2).id, 0);

@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-int graph_kit_setup(void **state) {
+int graph_kit_setup(void **state)
+{
     graph_kit *kit = calloc(1, sizeof *kit);
     if (!kit || weft_context_create(NULL, &kit->ctx, NULL) != WEFT_OK ||
         weft_graph_create(kit->ctx, &kit->g, NULL) != WEFT_OK) {
@@ -14,7 +15,8 @@ int graph_kit_setup(void **state) {
     return 0;
 }
 
-int graph_kit_teardown(void **state) {
+int graph_kit_teardown(void **state)
+{
     graph_kit *kit = *state;
     weft_graph_destroy(kit->g);
     weft_context_destroy(kit->ctx);
@@ -22,7 +24,8 @@ int graph_kit_teardown(void **state) {
     return 0;
 }
 
-void graph_kit_build_step(weft_graph *g, int64_t batch) {
+void graph_kit_build_step(weft_graph *g, int64_t batch)
+{
     weft_nn *nn;
     weft_nn_options options = WEFT_NN_OPTIONS_INIT;
     weft_conv_layer_options conv = WEFT_CONV_LAYER_OPTIONS_INIT;
@@ -50,12 +53,14 @@ void graph_kit_build_step(weft_graph *g, int64_t batch) {
 }
 
 // A generator of its own, so that a case is its seed.
-static uint32_t draw(uint32_t *state, uint32_t n) {
+static uint32_t draw(uint32_t *state, uint32_t n)
+{
     *state = *state * 1664525u + 1013904223u;
     return (*state >> 8) % n;
 }
 
-static weft_val random_node(weft_graph *g, uint32_t *rng, const weft_val *vals, uint32_t n) {
+static weft_val random_node(weft_graph *g, uint32_t *rng, const weft_val *vals, uint32_t n)
+{
     const weft_val a = vals[draw(rng, n)], b = vals[draw(rng, n)];
     const int32_t axis = (int32_t)draw(rng, 3);
     const int64_t dims[] = {4, 6, 5};
@@ -92,12 +97,14 @@ static weft_val random_node(weft_graph *g, uint32_t *rng, const weft_val *vals, 
     }
 }
 
-void graph_kit_build_random(weft_graph *g, uint32_t seed) {
+void graph_kit_build_random(weft_graph *g, uint32_t seed)
+{
     const int64_t dims[] = {4, 6, 5};
     uint32_t rng = seed * 2654435761u + 1u, n = 0;
     weft_val vals[24], vars[3];
     float data[120];
-    for (int i = 0; i < 120; i++) data[i] = (float)draw(&rng, 4001) * 0x1p-10f - 2.0f;
+    for (int i = 0; i < 120; i++)
+        data[i] = (float)draw(&rng, 4001) * 0x1p-10f - 2.0f;
     vals[n++] = weft_input(g, "x", WEFT_F32, dims, 3);
     vals[n++] = weft_constant(g, WEFT_F32, dims, 3, data);
     for (int i = 0; i < 3; i++) {
@@ -119,11 +126,13 @@ void graph_kit_build_random(weft_graph *g, uint32_t seed) {
     weft_output(g, "sum", weft_sum(g, vals[n - 2], NULL, 0, false));
 }
 
-weft_graph *graph_kit_pass(const weft_graph *g, const char *name) {
+weft_graph *graph_kit_pass(const weft_graph *g, const char *name)
+{
     weft_error err = {0};
     weft_graph *out = NULL;
     for (size_t i = 0; i < wf_n_passes; i++) {
-        if (strcmp(wf_pass_list[i]->name, name) != 0) continue;
+        if (strcmp(wf_pass_list[i]->name, name) != 0)
+            continue;
         if (wf_pass_list[i]->run(g, &out, &err) != WEFT_OK ||
             wf_graph_verify(out, &err) != WEFT_OK) {
             fail_msg("pass %s: %s", name, err.message);
@@ -134,13 +143,16 @@ weft_graph *graph_kit_pass(const weft_graph *g, const char *name) {
     return NULL;
 }
 
-size_t graph_kit_count(const weft_graph *g, const char *op) {
+size_t graph_kit_count(const weft_graph *g, const char *op)
+{
     size_t n = 0;
-    for (size_t i = 0; i < g->n_nodes; i++) n += !strcmp(g->nodes[i].op->name, op);
+    for (size_t i = 0; i < g->n_nodes; i++)
+        n += !strcmp(g->nodes[i].op->name, op);
     return n;
 }
 
-void graph_kit_expect_error(const weft_graph *g, weft_status code, const char *message) {
+void graph_kit_expect_error(const weft_graph *g, weft_status code, const char *message)
+{
     weft_error err = {0};
     assert_int_equal(weft_graph_status(g, &err), code);
     assert_string_equal(err.message, message);

@@ -5,11 +5,13 @@
 
 // y = x * factor + softness * x^2
 static weft_status wave_infer(void *user, const double *numbers, const weft_type *in,
-                              weft_type *out, weft_error *err) {
+                              weft_type *out, weft_error *err)
+{
     (void)user;
     (void)numbers;
     if (in[0].dtype != WEFT_F32) {
-        if (err) strcpy(err->message, "x is not f32");
+        if (err)
+            strcpy(err->message, "x is not f32");
         return WEFT_ERR_DTYPE;
     }
     out[0] = in[0];
@@ -17,7 +19,8 @@ static weft_status wave_infer(void *user, const double *numbers, const weft_type
 }
 
 static weft_status wave_eval(void *user, const double *numbers, const weft_own_tensor *in,
-                             const weft_own_tensor *out, weft_error *err) {
+                             const weft_own_tensor *out, weft_error *err)
+{
     const float *x = in[0].data;
     float *y = out[0].data;
     (void)err;
@@ -29,14 +32,16 @@ static weft_status wave_eval(void *user, const double *numbers, const weft_own_t
 }
 
 static void wave_grad(void *user, weft_graph *g, const double *numbers, const weft_val *in,
-                      const weft_val *out, const weft_val *dout, weft_val *din) {
+                      const weft_val *out, const weft_val *dout, weft_val *din)
+{
     (void)user;
     (void)out;
     const weft_val twice = weft_mul(g, in[0], weft_scalar(g, WEFT_F32, 2.0 * numbers[1]));
     din[0] = weft_mul(g, dout[0], weft_add(g, twice, weft_scalar(g, WEFT_F32, numbers[0])));
 }
 
-static weft_own_op wave_op(int *n_calls) {
+static weft_own_op wave_op(int *n_calls)
+{
     static const char *const names[] = {"factor", "softness"};
     weft_own_op op = WEFT_OWN_OP_INIT;
     op.name = "wave";
@@ -50,22 +55,26 @@ static weft_own_op wave_op(int *n_calls) {
     return op;
 }
 
-static void train(weft_context *ctx, const weft_graph *g, const char *id, float out[5]) {
+static void train(weft_context *ctx, const weft_graph *g, const char *id, float out[5])
+{
     weft_device *device;
     weft_state *st;
     weft_program *program;
     weft_error err = {0};
     assert_int_equal(weft_device_open(ctx, id, NULL, &device, NULL), WEFT_OK);
     assert_int_equal(weft_state_create(device, &st, NULL), WEFT_OK);
-    if (weft_compile(st, g, NULL, &program, &err) != WEFT_OK) fail_msg("%s", err.message);
-    for (int i = 0; i < 5; i++) assert_int_equal(weft_program_run(program, NULL), WEFT_OK);
+    if (weft_compile(st, g, NULL, &program, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(weft_program_run(program, NULL), WEFT_OK);
     assert_int_equal(weft_state_read(st, "w", out, 5 * sizeof *out, NULL), WEFT_OK);
     weft_program_destroy(program);
     weft_state_destroy(st);
     weft_device_close(device);
 }
 
-static void trains_on_ref_and_cpu(void **state) {
+static void trains_on_ref_and_cpu(void **state)
+{
     graph_kit *kit = *state;
     weft_graph *g = kit->g;
     int n_calls = 0;
@@ -87,7 +96,8 @@ static void trains_on_ref_and_cpu(void **state) {
     assert_true(on_ref[4] < 4.0f && on_ref[4] > 0.0f);
 }
 
-static void its_infer_words_the_error(void **state) {
+static void its_infer_words_the_error(void **state)
+{
     graph_kit *kit = *state;
     int n_calls = 0;
     const weft_own_op op = wave_op(&n_calls);
@@ -100,7 +110,8 @@ static void its_infer_words_the_error(void **state) {
     graph_kit_expect_error(kit->g, WEFT_ERR_DTYPE, "wave: x is not f32");
 }
 
-static void wrong_ops_are_refused(void **state) {
+static void wrong_ops_are_refused(void **state)
+{
     graph_kit *kit = *state;
     weft_error err = {0};
     int n_calls = 0;

@@ -2,7 +2,8 @@
 // else's values go.
 #include "../graph/graph_kit.h"
 
-static void expect_idempotent(const weft_graph *g, const char *name) {
+static void expect_idempotent(const weft_graph *g, const char *name)
+{
     weft_graph *once = graph_kit_pass(g, name), *twice = graph_kit_pass(once, name);
     char *a, *b;
     assert_int_equal(weft_graph_print(once, &a, NULL), WEFT_OK);
@@ -14,7 +15,8 @@ static void expect_idempotent(const weft_graph *g, const char *name) {
     weft_graph_destroy(twice);
 }
 
-static void all_are_idempotent(void **state) {
+static void all_are_idempotent(void **state)
+{
     graph_kit *kit = *state;
     for (uint32_t seed = 0; seed < 20; seed++) {
         weft_graph *g;
@@ -27,7 +29,8 @@ static void all_are_idempotent(void **state) {
         for (size_t i = 0; i < wf_n_passes; i++) {
             // fold makes new constants and simplify shortens chains: each is at rest after the two
             // rounds that the list gives it, which the next test looks at.
-            if (strcmp(wf_pass_list[i]->name, "fold") && strcmp(wf_pass_list[i]->name, "simplify")) {
+            if (strcmp(wf_pass_list[i]->name, "fold") &&
+                strcmp(wf_pass_list[i]->name, "simplify")) {
                 expect_idempotent(g, wf_pass_list[i]->name);
             }
         }
@@ -35,7 +38,8 @@ static void all_are_idempotent(void **state) {
     }
 }
 
-static void dead_keeps_outputs_and_effects(void **state) {
+static void dead_keeps_outputs_and_effects(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(2));
     weft_output(g, "y", weft_exp(g, x));
@@ -49,19 +53,21 @@ static void dead_keeps_outputs_and_effects(void **state) {
     weft_graph_destroy(out);
 }
 
-static void canonical_makes_fma(void **state) {
+static void canonical_makes_fma(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val a = weft_input(g, "a", WEFT_F32, KIT_DIMS(2)),
                    b = weft_input(g, "b", WEFT_F32, KIT_DIMS(2)),
                    c = weft_input(g, "c", WEFT_F32, KIT_DIMS(2));
     const weft_val ab = weft_mul(g, a, b);
-    weft_output(g, "sum", weft_add(g, ab, c));                   // fma(a, b, c)
-    weft_output(g, "minus", weft_sub(g, ab, c));                 // fma(a, b, -c)
-    weft_output(g, "rest", weft_sub(g, c, ab));                  // fma(-a, b, c)
-    weft_output(g, "sign", weft_add(g, c, weft_neg(g, ab)));     // fma(-a, b, c)
-    weft_output(g, "two", weft_add(g, ab, weft_mul(g, b, c)));   // the left one: fma(a, b, b * c)
-    weft_output(g, "plain", weft_add(g, a, c));                  // no product, no fma
-    weft_output(g, "reduced", weft_add(g, weft_sum(g, ab, NULL, 0, false), weft_scalar(g, WEFT_F32, 1.0)));
+    weft_output(g, "sum", weft_add(g, ab, c));                 // fma(a, b, c)
+    weft_output(g, "minus", weft_sub(g, ab, c));               // fma(a, b, -c)
+    weft_output(g, "rest", weft_sub(g, c, ab));                // fma(-a, b, c)
+    weft_output(g, "sign", weft_add(g, c, weft_neg(g, ab)));   // fma(-a, b, c)
+    weft_output(g, "two", weft_add(g, ab, weft_mul(g, b, c))); // the left one: fma(a, b, b * c)
+    weft_output(g, "plain", weft_add(g, a, c));                // no product, no fma
+    weft_output(g, "reduced",
+                weft_add(g, weft_sum(g, ab, NULL, 0, false), weft_scalar(g, WEFT_F32, 1.0)));
     weft_graph *out = graph_kit_pass(g, "canonical");
     assert_int_equal(graph_kit_count(out, "fma"), 5);
     assert_int_equal(graph_kit_count(out, "add"), 2);
@@ -71,7 +77,8 @@ static void canonical_makes_fma(void **state) {
     weft_graph_destroy(out);
 }
 
-static void canonical_leaves_integers(void **state) {
+static void canonical_leaves_integers(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val a = weft_input(g, "a", WEFT_I32, KIT_DIMS(2));
     weft_output(g, "y", weft_add(g, weft_mul(g, a, a), a));
@@ -80,7 +87,8 @@ static void canonical_leaves_integers(void **state) {
     weft_graph_destroy(out);
 }
 
-static void simplify_keeps_bits_only(void **state) {
+static void simplify_keeps_bits_only(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(2, 3));
     const int32_t swap[] = {1, 0};
@@ -93,13 +101,15 @@ static void simplify_keeps_bits_only(void **state) {
     weft_graph *out = graph_kit_pass(g, "simplify");
     const wf_id input = out->outputs[0].val;
     assert_string_equal(wf_graph_producer(out, input)->op->name, "input");
-    for (size_t i = 1; i < 4; i++) assert_int_equal(out->outputs[i].val, input);
+    for (size_t i = 1; i < 4; i++)
+        assert_int_equal(out->outputs[i].val, input);
     assert_string_equal(wf_graph_producer(out, out->outputs[4].val)->op->name, "add");
     assert_string_equal(wf_graph_producer(out, out->outputs[5].val)->op->name, "div");
     weft_graph_destroy(out);
 }
 
-static void fold_computes_constants(void **state) {
+static void fold_computes_constants(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const float values[] = {1.0f, 4.0f, 9.0f};
     const weft_val c = weft_constant(g, WEFT_F32, KIT_DIMS(3), values);
@@ -112,7 +122,8 @@ static void fold_computes_constants(void **state) {
     weft_graph_destroy(out);
 }
 
-static void cse_joins_equal_nodes_only(void **state) {
+static void cse_joins_equal_nodes_only(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(2, 2));
     const int32_t zero = 0, one = 1;
@@ -130,7 +141,8 @@ static void cse_joins_equal_nodes_only(void **state) {
     weft_graph_destroy(out);
 }
 
-static void expand_leaves_nothing_to_expand(void **state) {
+static void expand_leaves_nothing_to_expand(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     graph_kit_build_step(g, 2);
     weft_graph *out = graph_kit_pass(g, "expand");
@@ -140,9 +152,9 @@ static void expand_leaves_nothing_to_expand(void **state) {
 }
 
 const struct CMUnitTest wf_tests_pass[] = {
-    KIT_TEST(all_are_idempotent),       KIT_TEST(dead_keeps_outputs_and_effects),
-    KIT_TEST(canonical_makes_fma),      KIT_TEST(canonical_leaves_integers),
-    KIT_TEST(simplify_keeps_bits_only), KIT_TEST(fold_computes_constants),
+    KIT_TEST(all_are_idempotent),         KIT_TEST(dead_keeps_outputs_and_effects),
+    KIT_TEST(canonical_makes_fma),        KIT_TEST(canonical_leaves_integers),
+    KIT_TEST(simplify_keeps_bits_only),   KIT_TEST(fold_computes_constants),
     KIT_TEST(cse_joins_equal_nodes_only), KIT_TEST(expand_leaves_nothing_to_expand),
 };
 const unsigned long wf_n_tests_pass = WF_N_TESTS(wf_tests_pass);

@@ -6,13 +6,16 @@
 #include "../graph/graph_kit.h"
 #include "plan/plan.h"
 
-static wf_plan_options fused_options(bool channels_last) {
+static wf_plan_options fused_options(bool channels_last)
+{
     wf_plan_options o = {.fuse = true, .channels_last = channels_last};
-    for (int d = 0; d < WEFT_N_DTYPES; d++) o.elem_bytes[d] = weft_dtype_size((weft_dtype)d);
+    for (int d = 0; d < WEFT_N_DTYPES; d++)
+        o.elem_bytes[d] = weft_dtype_size((weft_dtype)d);
     return o;
 }
 
-static wf_plan *make_plan(const weft_graph *src, const wf_plan_options *options) {
+static wf_plan *make_plan(const weft_graph *src, const wf_plan_options *options)
+{
     weft_error err = {0};
     weft_graph *g = NULL;
     wf_plan *plan = NULL;
@@ -27,7 +30,8 @@ static wf_plan *make_plan(const weft_graph *src, const wf_plan_options *options)
     return plan;
 }
 
-static void plans_of_random_graphs_hold(void **state) {
+static void plans_of_random_graphs_hold(void **state)
+{
     graph_kit *kit = *state;
     const uint32_t n = wf_test_is_full() ? 20000 : 500;
     for (uint32_t seed = 0; seed < n; seed++) {
@@ -48,13 +52,15 @@ static void plans_of_random_graphs_hold(void **state) {
     }
 }
 
-static void a_training_step_is_few_tasks(void **state) {
+static void a_training_step_is_few_tasks(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     weft_error err = {0};
     graph_kit_build_step(g, 4);
     const wf_plan_options options = fused_options(true);
     wf_plan *plan = make_plan(g, &options);
-    if (wf_plan_check(plan, &options, &err) != WEFT_OK) fail_msg("%s", err.message);
+    if (wf_plan_check(plan, &options, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
     size_t n_gated = 0, n_copies = 0;
     for (size_t i = 0; i < plan->n_tasks; i++) {
         n_gated += plan->tasks[i].is_gated;
@@ -69,7 +75,8 @@ static void a_training_step_is_few_tasks(void **state) {
     wf_plan_destroy(plan);
 }
 
-static void updates_are_written_in_place(void **state) {
+static void updates_are_written_in_place(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     const weft_val v = weft_variable(g, "v", weft_fill(g, WEFT_F32, KIT_DIMS(100), 1.0));
     weft_assign(g, v, weft_mul(g, v, weft_scalar(g, WEFT_F32, 0.5)));
@@ -82,10 +89,12 @@ static void updates_are_written_in_place(void **state) {
     wf_plan_destroy(plan);
 }
 
-static void a_chain_reuses_its_memory(void **state) {
+static void a_chain_reuses_its_memory(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(64, 64));
-    for (int i = 0; i < 10; i++) x = weft_matmul(g, x, x, false, false);
+    for (int i = 0; i < 10; i++)
+        x = weft_matmul(g, x, x, false, false);
     weft_output(g, "y", x);
     const wf_plan_options options = fused_options(false);
     wf_plan *plan = make_plan(g, &options);
@@ -93,7 +102,8 @@ static void a_chain_reuses_its_memory(void **state) {
     wf_plan_destroy(plan);
 }
 
-static void the_checker_finds_damage(void **state) {
+static void the_checker_finds_damage(void **state)
+{
     weft_graph *g = ((graph_kit *)*state)->g;
     graph_kit_build_step(g, 4);
     const wf_plan_options options = fused_options(true);
@@ -103,7 +113,8 @@ static void the_checker_finds_damage(void **state) {
     size_t n_found = 0, n_tried = 0;
     for (size_t i = 0; i < plan->n_buffers; i++) {
         wf_buffer *b = &plan->buffers[i];
-        if (b->kind != WF_BUFFER_ARENA || b->offset_bytes == 0) continue;
+        if (b->kind != WF_BUFFER_ARENA || b->offset_bytes == 0)
+            continue;
         const size_t offset = b->offset_bytes;
         b->offset_bytes = 0;
         n_tried++;

@@ -8,16 +8,19 @@
 #include "../graph/graph_kit.h"
 #include "run/run_internal.h"
 
-static uint64_t resident_bytes(void) {
+static uint64_t resident_bytes(void)
+{
     unsigned long long pages = 0, resident = 0;
     FILE *f = fopen("/proc/self/statm", "r");
-    if (!f) return 0;
+    if (!f)
+        return 0;
     const int n = fscanf(f, "%llu %llu", &pages, &resident);
     fclose(f);
     return n == 2 ? resident * 4096u : 0;
 }
 
-static void run_batch(weft_state *st, weft_context *ctx, int64_t batch, uint64_t *out_planned) {
+static void run_batch(weft_state *st, weft_context *ctx, int64_t batch, uint64_t *out_planned)
+{
     weft_graph *g;
     weft_program *program;
     weft_error err = {0};
@@ -26,23 +29,27 @@ static void run_batch(weft_state *st, weft_context *ctx, int64_t batch, uint64_t
     assert_true(batch <= 40);
     assert_int_equal(weft_graph_create(ctx, &g, NULL), WEFT_OK);
     graph_kit_build_step(g, batch);
-    if (weft_compile(st, g, NULL, &program, &err) != WEFT_OK) fail_msg("%s", err.message);
+    if (weft_compile(st, g, NULL, &program, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
     const size_t n = (size_t)batch;
     assert_int_equal(weft_program_write(program, "x", x, n * 64 * sizeof *x, NULL), WEFT_OK);
     assert_int_equal(weft_program_write(program, "y", y, n * sizeof *y, NULL), WEFT_OK);
-    if (weft_program_run(program, &err) != WEFT_OK) fail_msg("%s", err.message);
+    if (weft_program_run(program, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
     assert_int_equal(weft_program_check(program, NULL), WEFT_OK);
     *out_planned = weft_program_planned_bytes(program);
     weft_program_destroy(program);
     weft_graph_destroy(g);
 }
 
-static void buffers_stay_within_the_plan(weft_context *ctx, const char *id) {
+static void buffers_stay_within_the_plan(weft_context *ctx, const char *id)
+{
     weft_device *device;
     weft_state *st;
     weft_error err = {0};
     uint64_t planned = 0;
-    if (weft_device_open(ctx, id, NULL, &device, &err) != WEFT_OK) fail_msg("%s", err.message);
+    if (weft_device_open(ctx, id, NULL, &device, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
     assert_int_equal(weft_state_create(device, &st, NULL), WEFT_OK);
     run_batch(st, ctx, 32, &planned);
     if (weft_device_peak_bytes(device) > planned) {
@@ -53,13 +60,15 @@ static void buffers_stay_within_the_plan(weft_context *ctx, const char *id) {
     weft_device_close(device);
 }
 
-static void many_batch_sizes_leave_nothing(weft_context *ctx, const char *id, int n_sizes) {
+static void many_batch_sizes_leave_nothing(weft_context *ctx, const char *id, int n_sizes)
+{
     weft_device *device;
     weft_state *st;
     weft_error err = {0};
     uint64_t planned, before = 0;
     size_t n_compiled = 0;
-    if (weft_device_open(ctx, id, NULL, &device, &err) != WEFT_OK) fail_msg("%s", err.message);
+    if (weft_device_open(ctx, id, NULL, &device, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
     assert_int_equal(weft_state_create(device, &st, NULL), WEFT_OK);
     for (int i = 0; i < n_sizes; i++) {
         run_batch(st, ctx, 2 + (i * 7) % 39, &planned);
@@ -78,26 +87,31 @@ static void many_batch_sizes_leave_nothing(weft_context *ctx, const char *id, in
     weft_device_close(device);
 }
 
-static void cpu_stays_within_the_plan(void **state) {
+static void cpu_stays_within_the_plan(void **state)
+{
     buffers_stay_within_the_plan(((graph_kit *)*state)->ctx, "cpu");
 }
 
-static void opencl_stays_within_the_plan(void **state) {
+static void opencl_stays_within_the_plan(void **state)
+{
     weft_context *ctx;
     weft_device_close(opencl_open_exact(&ctx)); // or a skip
     weft_context_destroy(ctx);
     buffers_stay_within_the_plan(((graph_kit *)*state)->ctx, "opencl");
 }
 
-static void cpu_takes_many_batch_sizes(void **state) {
+static void cpu_takes_many_batch_sizes(void **state)
+{
     many_batch_sizes_leave_nothing(((graph_kit *)*state)->ctx, "cpu", wf_test_is_full() ? 500 : 80);
 }
 
-static void opencl_takes_many_batch_sizes(void **state) {
+static void opencl_takes_many_batch_sizes(void **state)
+{
     weft_context *ctx;
     weft_device_close(opencl_open_exact(&ctx)); // or a skip
     weft_context_destroy(ctx);
-    many_batch_sizes_leave_nothing(((graph_kit *)*state)->ctx, "opencl", wf_test_is_full() ? 500 : 80);
+    many_batch_sizes_leave_nothing(((graph_kit *)*state)->ctx, "opencl",
+                                   wf_test_is_full() ? 500 : 80);
 }
 
 const struct CMUnitTest wf_tests_memory[] = {

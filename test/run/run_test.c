@@ -14,7 +14,8 @@ typedef struct {
     weft_program *program;
 } machine;
 
-static machine start(weft_context *ctx, const char *id, const weft_graph *g) {
+static machine start(weft_context *ctx, const char *id, const weft_graph *g)
+{
     machine m = {0};
     weft_error err = {0};
     if (weft_device_open(ctx, id, NULL, &m.device, &err) != WEFT_OK ||
@@ -25,37 +26,46 @@ static machine start(weft_context *ctx, const char *id, const weft_graph *g) {
     return m;
 }
 
-static void stop(machine *m) {
+static void stop(machine *m)
+{
     weft_program_destroy(m->program);
     weft_state_destroy(m->state);
     weft_device_close(m->device);
 }
 
-static bool is_same(const float *a, const float *b, size_t n) {
+static bool is_same(const float *a, const float *b, size_t n)
+{
     for (size_t i = 0; i < n; i++) {
-        if (isnan(a[i]) && isnan(b[i])) continue;
-        if (memcmp(&a[i], &b[i], sizeof *a) != 0) return false;
+        if (isnan(a[i]) && isnan(b[i]))
+            continue;
+        if (memcmp(&a[i], &b[i], sizeof *a) != 0)
+            return false;
     }
     return true;
 }
 
-static void expect_same_values(machine *a, machine *b, uint32_t seed) {
+static void expect_same_values(machine *a, machine *b, uint32_t seed)
+{
     static const char *const names[] = {"a", "b", "c"};
     float x[120], y[120];
     assert_int_equal(weft_program_read(a->program, "out", x, sizeof x, NULL), WEFT_OK);
     assert_int_equal(weft_program_read(b->program, "out", y, sizeof y, NULL), WEFT_OK);
-    if (!is_same(x, y, 120)) fail_msg("seed %u: out differs", seed);
+    if (!is_same(x, y, 120))
+        fail_msg("seed %u: out differs", seed);
     assert_int_equal(weft_program_read(a->program, "sum", x, sizeof *x, NULL), WEFT_OK);
     assert_int_equal(weft_program_read(b->program, "sum", y, sizeof *y, NULL), WEFT_OK);
-    if (!is_same(x, y, 1)) fail_msg("seed %u: sum differs", seed);
+    if (!is_same(x, y, 1))
+        fail_msg("seed %u: sum differs", seed);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(weft_state_read(a->state, names[i], x, sizeof x, NULL), WEFT_OK);
         assert_int_equal(weft_state_read(b->state, names[i], y, sizeof y, NULL), WEFT_OK);
-        if (!is_same(x, y, 120)) fail_msg("seed %u: variable %s differs", seed, names[i]);
+        if (!is_same(x, y, 120))
+            fail_msg("seed %u: variable %s differs", seed, names[i]);
     }
 }
 
-static void random_graphs_have_refs_bits(void **state) {
+static void random_graphs_have_refs_bits(void **state)
+{
     graph_kit *kit = *state;
     const uint32_t n = wf_test_is_full() ? 5000 : 200;
     for (uint32_t seed = 0; seed < n; seed++) {
@@ -65,7 +75,8 @@ static void random_graphs_have_refs_bits(void **state) {
         graph_kit_build_random(g, seed);
         machine ref = start(kit->ctx, "ref", g), cpu = start(kit->ctx, "cpu", g);
         for (int run = 0; run < 3; run++) {
-            for (int i = 0; i < 120; i++) x[i] = (float)((i * 37 + run * 11) % 101) * 0.05f - 2.0f;
+            for (int i = 0; i < 120; i++)
+                x[i] = (float)((i * 37 + run * 11) % 101) * 0.05f - 2.0f;
             assert_int_equal(weft_program_write(ref.program, "x", x, sizeof x, NULL), WEFT_OK);
             assert_int_equal(weft_program_write(cpu.program, "x", x, sizeof x, NULL), WEFT_OK);
             assert_int_equal(weft_program_run(ref.program, NULL), WEFT_OK);
@@ -78,17 +89,20 @@ static void random_graphs_have_refs_bits(void **state) {
     }
 }
 
-static void run_step(machine *m, float x0) {
+static void run_step(machine *m, float x0)
+{
     float x[2 * 64] = {0};
     const int32_t y[2] = {1, 4};
-    for (int i = 0; i < 128; i++) x[i] = (float)(i % 7) - 3.0f;
+    for (int i = 0; i < 128; i++)
+        x[i] = (float)(i % 7) - 3.0f;
     x[0] = x0;
     assert_int_equal(weft_program_write(m->program, "x", x, sizeof x, NULL), WEFT_OK);
     assert_int_equal(weft_program_write(m->program, "y", y, sizeof y, NULL), WEFT_OK);
     assert_int_equal(weft_program_run(m->program, NULL), WEFT_OK);
 }
 
-static void a_bad_step_changes_nothing(const char *id, graph_kit *kit) {
+static void a_bad_step_changes_nothing(const char *id, graph_kit *kit)
+{
     machine m = start(kit->ctx, id, kit->g);
     weft_error err = {0};
     int64_t step;
@@ -112,14 +126,16 @@ static void a_bad_step_changes_nothing(const char *id, graph_kit *kit) {
     stop(&m);
 }
 
-static void bad_steps_change_nothing(void **state) {
+static void bad_steps_change_nothing(void **state)
+{
     graph_kit *kit = *state;
     graph_kit_build_step(kit->g, 2);
     a_bad_step_changes_nothing("ref", kit);
     a_bad_step_changes_nothing("cpu", kit);
 }
 
-static void blame_names_the_first_op(void **state) {
+static void blame_names_the_first_op(void **state)
+{
     graph_kit *kit = *state;
     weft_graph *g = kit->g;
     weft_scope_push(g, "block");
@@ -141,7 +157,8 @@ static void blame_names_the_first_op(void **state) {
     stop(&m);
 }
 
-static void a_bad_index_is_blamed(void **state) {
+static void a_bad_index_is_blamed(void **state)
+{
     graph_kit *kit = *state;
     graph_kit_build_step(kit->g, 2);
     machine m = start(kit->ctx, "cpu", kit->g);
@@ -157,7 +174,8 @@ static void a_bad_index_is_blamed(void **state) {
     stop(&m);
 }
 
-static void binding_errors_are_named(void **state) {
+static void binding_errors_are_named(void **state)
+{
     graph_kit *kit = *state;
     weft_graph *g = kit->g;
     weft_output(g, "y", weft_relu(g, weft_input(g, "x", WEFT_F32, KIT_DIMS(4))));
@@ -174,7 +192,8 @@ static void binding_errors_are_named(void **state) {
     stop(&m);
 }
 
-static void a_variable_of_another_type_is_refused(void **state) {
+static void a_variable_of_another_type_is_refused(void **state)
+{
     graph_kit *kit = *state;
     weft_graph *g = kit->g;
     weft_device *device;
@@ -193,7 +212,8 @@ static void a_variable_of_another_type_is_refused(void **state) {
     weft_device_close(device);
 }
 
-static void too_little_memory_is_refused(void **state) {
+static void too_little_memory_is_refused(void **state)
+{
     graph_kit *kit = *state;
     weft_device *device;
     weft_state *st;
@@ -216,19 +236,22 @@ typedef struct {
     long live;
 } failing;
 
-static void *failing_reallocate(void *user, void *ptr, size_t size_bytes) {
+static void *failing_reallocate(void *user, void *ptr, size_t size_bytes)
+{
     failing *f = user;
     if (size_bytes == 0) {
         f->live -= ptr != NULL;
         free(ptr);
         return NULL;
     }
-    if (f->countdown-- == 0) return NULL;
+    if (f->countdown-- == 0)
+        return NULL;
     f->live += ptr == NULL;
     return realloc(ptr, size_bytes);
 }
 
-static weft_status build_and_run(const weft_context_options *options) {
+static weft_status build_and_run(const weft_context_options *options)
+{
     weft_context *ctx = NULL;
     weft_graph *g = NULL;
     weft_device *device = NULL;
@@ -237,27 +260,35 @@ static weft_status build_and_run(const weft_context_options *options) {
     const float x[128] = {0};
     const int32_t y[2] = {0, 1};
     weft_status status = weft_context_create(options, &ctx, NULL);
-    if (status == WEFT_OK) status = weft_graph_create(ctx, &g, NULL);
+    if (status == WEFT_OK)
+        status = weft_graph_create(ctx, &g, NULL);
     if (status == WEFT_OK) {
         // A small step, built without asserting: construction may fail anywhere.
         const weft_val in = weft_input(g, "x", WEFT_F32, (const int64_t[]){2, 64}, 2);
-        const weft_val w = weft_variable(g, "w", weft_fill(g, WEFT_F32, (const int64_t[]){64, 3}, 2, 0.1));
+        const weft_val w =
+            weft_variable(g, "w", weft_fill(g, WEFT_F32, (const int64_t[]){64, 3}, 2, 0.1));
         const weft_val labels = weft_input(g, "y", WEFT_I32, (const int64_t[]){2}, 1);
-        const weft_val loss = weft_mean(
-            g, weft_softmax_cross_entropy(g, weft_matmul(g, in, w, false, false), labels), NULL, 0,
-            false);
+        const weft_val loss =
+            weft_mean(g, weft_softmax_cross_entropy(g, weft_matmul(g, in, w, false, false), labels),
+                      NULL, 0, false);
         weft_val dw = WEFT_NONE;
         weft_grad(g, loss, &w, 1, &dw);
         weft_assign(g, w, weft_sub(g, w, dw));
         weft_output(g, "loss", loss);
         status = weft_graph_status(g, NULL);
     }
-    if (status == WEFT_OK) status = weft_device_open(ctx, "cpu", NULL, &device, NULL);
-    if (status == WEFT_OK) status = weft_state_create(device, &st, NULL);
-    if (status == WEFT_OK) status = weft_compile(st, g, NULL, &program, NULL);
-    if (status == WEFT_OK) status = weft_program_write(program, "x", x, sizeof x, NULL);
-    if (status == WEFT_OK) status = weft_program_write(program, "y", y, sizeof y, NULL);
-    if (status == WEFT_OK) status = weft_program_run(program, NULL);
+    if (status == WEFT_OK)
+        status = weft_device_open(ctx, "cpu", NULL, &device, NULL);
+    if (status == WEFT_OK)
+        status = weft_state_create(device, &st, NULL);
+    if (status == WEFT_OK)
+        status = weft_compile(st, g, NULL, &program, NULL);
+    if (status == WEFT_OK)
+        status = weft_program_write(program, "x", x, sizeof x, NULL);
+    if (status == WEFT_OK)
+        status = weft_program_write(program, "y", y, sizeof y, NULL);
+    if (status == WEFT_OK)
+        status = weft_program_run(program, NULL);
     weft_program_destroy(program);
     weft_state_destroy(st);
     weft_device_close(device);
@@ -266,7 +297,8 @@ static weft_status build_and_run(const weft_context_options *options) {
     return status;
 }
 
-static void every_allocation_may_fail(void **state) {
+static void every_allocation_may_fail(void **state)
+{
     (void)state;
     failing f = {0};
     weft_context_options options = WEFT_CONTEXT_OPTIONS_INIT;
@@ -276,21 +308,20 @@ static void every_allocation_may_fail(void **state) {
     for (; n < 100000; n++) {
         f = (failing){.countdown = n};
         const weft_status status = build_and_run(&options);
-        if (f.live != 0) fail_msg("allocation %ld: %ld blocks leak", n, f.live);
-        if (status == WEFT_OK && f.countdown >= 0) break; // none was left to fail
-        if (status != WEFT_OK) assert_int_equal(status, WEFT_ERR_MEMORY);
+        if (f.live != 0)
+            fail_msg("allocation %ld: %ld blocks leak", n, f.live);
+        if (status == WEFT_OK && f.countdown >= 0)
+            break; // none was left to fail
+        if (status != WEFT_OK)
+            assert_int_equal(status, WEFT_ERR_MEMORY);
     }
     assert_true(n > 100);
 }
 
 const struct CMUnitTest wf_tests_run[] = {
-    KIT_TEST(random_graphs_have_refs_bits),
-    KIT_TEST(bad_steps_change_nothing),
-    KIT_TEST(blame_names_the_first_op),
-    KIT_TEST(a_bad_index_is_blamed),
-    KIT_TEST(binding_errors_are_named),
-    KIT_TEST(a_variable_of_another_type_is_refused),
-    KIT_TEST(too_little_memory_is_refused),
-    cmocka_unit_test(every_allocation_may_fail),
+    KIT_TEST(random_graphs_have_refs_bits), KIT_TEST(bad_steps_change_nothing),
+    KIT_TEST(blame_names_the_first_op),     KIT_TEST(a_bad_index_is_blamed),
+    KIT_TEST(binding_errors_are_named),     KIT_TEST(a_variable_of_another_type_is_refused),
+    KIT_TEST(too_little_memory_is_refused), cmocka_unit_test(every_allocation_may_fail),
 };
 const unsigned long wf_n_tests_run = WF_N_TESTS(wf_tests_run);

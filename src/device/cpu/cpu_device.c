@@ -13,7 +13,6 @@
 // A process may ask for more threads than processors; beyond this it is a mistake.
 #define MAX_THREADS 1024
 
-
 static wf_cpu_device *get_device(weft_device *dev)
 {
     return (wf_cpu_device *)dev;

@@ -20,8 +20,12 @@
 #undef WF_ISA
 
 #define WF_ISA(isa)                                                                                \
-    {#isa, &wf_cpu_elementwise_##isa, &wf_cpu_reduces_##isa, &wf_cpu_products_##isa,               \
-     &wf_cpu_windows_##isa, wf_cpu_peak_fma_##isa},
+    {#isa,                                                                                         \
+     &wf_cpu_elementwise_##isa,                                                                    \
+     &wf_cpu_reduces_##isa,                                                                        \
+     &wf_cpu_products_##isa,                                                                       \
+     &wf_cpu_windows_##isa,                                                                        \
+     wf_cpu_peak_fma_##isa},
 static const wf_cpu_kernels kernels[] = {
 #include "weft_generated/isa_list.inc"
 };

@@ -12,7 +12,8 @@ struct wf_device_program {
 };
 
 static void enumerate(weft_context *ctx, void (*found)(void *user, const weft_device_info *info),
-                      void *user) {
+                      void *user)
+{
     (void)ctx;
     weft_device_info info = {.id = "null",
                              .name = "computes nothing",
@@ -26,9 +27,11 @@ static void enumerate(weft_context *ctx, void (*found)(void *user, const weft_de
 
 static weft_status open_device(weft_context *ctx, const char *selector,
                                const weft_device_options *options, weft_device **out_device,
-                               weft_error *err) {
+                               weft_error *err)
+{
     weft_device *dev;
-    if (*selector) WEFT_FAIL(err, WEFT_ERR_NAME, "device null:%s: null has no parts", selector);
+    if (*selector)
+        WEFT_FAIL(err, WEFT_ERR_NAME, "device null:%s: null has no parts", selector);
     WEFT_TRY(wf_alloc(&ctx->allocator, 1, sizeof *dev, &dev, err));
     extern const wf_driver wf_driver_null;
     dev->driver = &wf_driver_null;
@@ -48,9 +51,13 @@ static weft_status open_device(weft_context *ctx, const char *selector,
     return WEFT_OK;
 }
 
-static void close_device(weft_device *dev) { wf_free(&dev->context->allocator, dev); }
+static void close_device(weft_device *dev)
+{
+    wf_free(&dev->context->allocator, dev);
+}
 
-static size_t task_workspace(weft_device *dev, const wf_task *task) {
+static size_t task_workspace(weft_device *dev, const wf_task *task)
+{
     (void)dev;
     (void)task;
     return 0;
@@ -58,7 +65,8 @@ static size_t task_workspace(weft_device *dev, const wf_task *task) {
 
 static weft_status program_create(weft_device *dev, const wf_plan *plan,
                                   const wf_program_memory *memory, wf_device_program **out,
-                                  weft_error *err) {
+                                  weft_error *err)
+{
     (void)memory;
     *out = NULL;
     wf_device_program *program;
@@ -68,12 +76,14 @@ static weft_status program_create(weft_device *dev, const wf_plan *plan,
     return WEFT_OK;
 }
 
-static void program_destroy(weft_device *dev, wf_device_program *program) {
+static void program_destroy(weft_device *dev, wf_device_program *program)
+{
     wf_free(&dev->context->allocator, program);
 }
 
 static weft_status enqueue(weft_device *dev, wf_device_program *program, size_t first, size_t n,
-                           weft_error *err) {
+                           weft_error *err)
+{
     (void)dev;
     (void)first;
     (void)err;
@@ -81,14 +91,16 @@ static weft_status enqueue(weft_device *dev, wf_device_program *program, size_t 
     return WEFT_OK;
 }
 
-static weft_status wait_device(weft_device *dev, weft_error *err) {
+static weft_status wait_device(weft_device *dev, weft_error *err)
+{
     (void)dev;
     (void)err;
     return WEFT_OK;
 }
 
 static weft_status status_read(weft_device *dev, wf_device_program *program, uint32_t *out_word,
-                               weft_error *err) {
+                               weft_error *err)
+{
     (void)dev;
     (void)program;
     (void)err;
@@ -96,7 +108,8 @@ static weft_status status_read(weft_device *dev, wf_device_program *program, uin
     return WEFT_OK;
 }
 
-static size_t n_compiled(weft_device *dev) {
+static size_t n_compiled(weft_device *dev)
+{
     (void)dev;
     return 0;
 }

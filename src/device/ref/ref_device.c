@@ -20,7 +20,8 @@ struct wf_device_program {
 };
 
 static void enumerate(weft_context *ctx, void (*found)(void *user, const weft_device_info *info),
-                      void *user) {
+                      void *user)
+{
     (void)ctx;
     weft_device_info info = {.id = "ref",
                              .name = "the definition of every op, in plain C",
@@ -33,7 +34,8 @@ static void enumerate(weft_context *ctx, void (*found)(void *user, const weft_de
 
 static weft_status open_device(weft_context *ctx, const char *selector,
                                const weft_device_options *options, weft_device **out_device,
-                               weft_error *err) {
+                               weft_error *err)
+{
     extern const wf_driver wf_driver_ref;
     const bool is_truth = !strcmp(selector, "f64");
     weft_device *dev;
@@ -61,15 +63,20 @@ static weft_status open_device(weft_context *ctx, const char *selector,
     return WEFT_OK;
 }
 
-static void close_device(weft_device *dev) { wf_free(&dev->context->allocator, dev); }
+static void close_device(weft_device *dev)
+{
+    wf_free(&dev->context->allocator, dev);
+}
 
-static size_t task_workspace(weft_device *dev, const wf_task *task) {
+static size_t task_workspace(weft_device *dev, const wf_task *task)
+{
     (void)dev;
     (void)task;
     return 0;
 }
 
-static void *place_of(const wf_plan *plan, const wf_program_memory *memory, uint32_t buffer) {
+static void *place_of(const wf_plan *plan, const wf_program_memory *memory, uint32_t buffer)
+{
     const wf_buffer *b = &plan->buffers[buffer];
     switch (b->kind) {
     case WF_BUFFER_VARIABLE: return memory->variables[b->variable]->data;
@@ -79,11 +86,12 @@ static void *place_of(const wf_plan *plan, const wf_program_memory *memory, uint
 }
 
 static weft_status prepare_step(weft_device *dev, wf_device_program *program, const wf_plan *plan,
-                                const wf_program_memory *memory, size_t idx, weft_error *err) {
+                                const wf_program_memory *memory, size_t idx, weft_error *err)
+{
     const wf_task *task = &plan->tasks[idx];
     step *s = &program->steps[idx];
-    weft_type *types = wf_arena_take(&program->memory,
-                                     (task->n_inputs + task->n_outputs) * sizeof *types);
+    weft_type *types =
+        wf_arena_take(&program->memory, (task->n_inputs + task->n_outputs) * sizeof *types);
     s->in = wf_arena_take(&program->memory, task->n_inputs * sizeof *s->in);
     s->out = wf_arena_take(&program->memory, task->n_outputs * sizeof *s->out);
     if (!types || !s->in || !s->out) {
@@ -96,9 +104,9 @@ static weft_status prepare_step(weft_device *dev, wf_device_program *program, co
     }
     for (size_t i = 0; i < task->n_outputs; i++) {
         types[task->n_inputs + i] = task->outputs[i].type;
-        s->out[i] = (wf_tensor){task->outputs[i].type,
-                                place_of(plan, memory, task->outputs[i].buffer),
-                                dev->caps.is_truth};
+        s->out[i] =
+            (wf_tensor){task->outputs[i].type, place_of(plan, memory, task->outputs[i].buffer),
+                        dev->caps.is_truth};
     }
     s->info = (wf_node_info){task->node->op,  task->n_inputs,         types,
                              task->n_outputs, types + task->n_inputs, task->node->attrs};
@@ -109,24 +117,28 @@ static weft_status prepare_step(weft_device *dev, wf_device_program *program, co
     return WEFT_OK;
 }
 
-static void program_destroy(weft_device *dev, wf_device_program *program) {
-    if (!program) return;
+static void program_destroy(weft_device *dev, wf_device_program *program)
+{
+    if (!program)
+        return;
     wf_arena_deinit(&program->memory);
     wf_free(&dev->context->allocator, program);
 }
 
 static weft_status program_create(weft_device *dev, const wf_plan *plan,
                                   const wf_program_memory *memory, wf_device_program **out,
-                                  weft_error *err) {
+                                  weft_error *err)
+{
     wf_device_program *program;
     *out = NULL;
     WEFT_TRY(wf_alloc(&dev->context->allocator, 1, sizeof *program, &program, err));
     wf_arena_init(&program->memory, &dev->context->allocator);
     program->status = WF_STATUS_GOOD;
     program->steps = wf_arena_take(&program->memory, plan->n_tasks * sizeof *program->steps);
-    weft_status status = program->steps ? WEFT_OK
-                                        : wf_error_set(err, WEFT_ERR_MEMORY,
-                                                       "ref: memory for a program is not available");
+    weft_status status =
+        program->steps
+            ? WEFT_OK
+            : wf_error_set(err, WEFT_ERR_MEMORY, "ref: memory for a program is not available");
     for (size_t i = 0; i < plan->n_tasks && status == WEFT_OK; i++) {
         status = prepare_step(dev, program, plan, memory, i, err);
     }
@@ -139,34 +151,41 @@ static weft_status program_create(weft_device *dev, const wf_plan *plan,
 }
 
 static weft_status enqueue(weft_device *dev, wf_device_program *program, size_t first, size_t n,
-                           weft_error *err) {
-    if (first == 0) program->status = WF_STATUS_GOOD;
+                           weft_error *err)
+{
+    if (first == 0)
+        program->status = WF_STATUS_GOOD;
     for (size_t i = first; i < first + n; i++) {
         step *s = &program->steps[i];
-        if (s->is_gated && program->status != WF_STATUS_GOOD) continue;
+        if (s->is_gated && program->status != WF_STATUS_GOOD)
+            continue;
         const wf_op *op = s->info.op;
         wf_eval q = {&s->info, s->in, s->out, false, 0, dev->context->allocator};
         WEFT_TRY((dev->caps.is_truth && op->eval_truth ? op->eval_truth : op->eval)(&q, err));
-        if (q.is_bad && program->status == WF_STATUS_GOOD) program->status = (uint32_t)i;
+        if (q.is_bad && program->status == WF_STATUS_GOOD)
+            program->status = (uint32_t)i;
     }
     return WEFT_OK;
 }
 
-static weft_status wait_device(weft_device *dev, weft_error *err) {
+static weft_status wait_device(weft_device *dev, weft_error *err)
+{
     (void)dev;
     (void)err;
     return WEFT_OK;
 }
 
 static weft_status status_read(weft_device *dev, wf_device_program *program, uint32_t *out_word,
-                               weft_error *err) {
+                               weft_error *err)
+{
     (void)dev;
     (void)err;
     *out_word = program->status;
     return WEFT_OK;
 }
 
-static size_t n_compiled(weft_device *dev) {
+static size_t n_compiled(weft_device *dev)
+{
     (void)dev;
     return 0;
 }

@@ -48,7 +48,7 @@
     LOOPS_F(name, n_args, f32_expr) LOOPS_INT(name, n_args, int_expr)
 #define LOOPS_I(name, n_args, expr)                                                                \
     LOOPS_INT(name, n_args, expr)                                                                  \
-    LOOP(name##_bool_loop, n_args, uint8_t, uint8_t, uint8_t, (expr) & 1)
+    LOOP(name##_bool_loop, n_args, uint8_t, uint8_t, uint8_t, (expr)&1)
 
 #define WF_ELEMENTWISE_F1(name, f32, truth, grad, flags) LOOPS_F(name, 1, f32)
 #define WF_ELEMENTWISE_F2(name, f32, truth, grad, flags) LOOPS_F(name, 2, f32)

@@ -117,8 +117,8 @@ typedef struct wf_cpu_products {
     const wf_cpu_tile_sizes *sizes;
     void (*tiles)(const wf_cpu_tiles *p);
     // dst[t * width + j] = b[t * term_stride + j * col_stride], j < n_cols; +0 from there to width.
-    void (*pack)(float *dst, int64_t width, const float *b, int64_t term_stride,
-                 int64_t col_stride, int64_t n_terms, int64_t n_cols);
+    void (*pack)(float *dst, int64_t width, const float *b, int64_t term_stride, int64_t col_stride,
+                 int64_t n_terms, int64_t n_cols);
     // acc[j] takes a[a_terms[t] + j] * b[t * b_step + j] for ascending t.
     void (*lanes)(float *acc, const float *a, const int64_t *a_terms, const float *b,
                   int64_t b_step, int64_t n_terms, int64_t n_lanes);
