@@ -1,4 +1,4 @@
-// labels: full
+// labels: exhaustive opencl (check_opencl and check_opencl_rest run the same cases; this adds the other layout)
 // Every case of every op, forward and backward, dense and strided, on the first exact OpenCL device: the
 // bits of ref.
 #include <stdio.h>
