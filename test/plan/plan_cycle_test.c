@@ -11,7 +11,7 @@ static void compiles(const char *text)
     weft_device *device;
     weft_state *state;
     weft_graph *g;
-    weft_program *program;
+    weft_program *program = NULL;
     weft_error err;
     assert_int_equal(weft_context_create(NULL, &ctx, NULL), WEFT_OK);
     assert_int_equal(weft_device_open(ctx, "cpu", NULL, &device, NULL), WEFT_OK);
