@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/device.h"
 #include "opencl_common.h"
 
 #if WEFT_HAVE_OPENCL
