@@ -1,6 +1,6 @@
 // The other half of what check_opencl runs in full, random graphs and training runs; and the kernels with a
 // form of their own on a GPU, in that form: lanes as work-items, tiles in local memory.
-// labels: full opencl
+// labels: exhaustive opencl (the other half of check_opencl, about ten minutes of kernels to compile)
 #include "check_session.h"
 
 #include "device/opencl_open.h"
