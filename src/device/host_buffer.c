@@ -77,3 +77,16 @@ weft_status wf_host_buffer_copy(weft_device *dev, wf_device_buffer *src, size_t 
         memmove(dst->data + dst_offset_bytes, src->data + src_offset_bytes, size_bytes);
     return WEFT_OK;
 }
+
+weft_status wf_host_wait(weft_device *dev, weft_error *err)
+{
+    (void)dev;
+    (void)err;
+    return WEFT_OK;
+}
+
+size_t wf_host_n_compiled(weft_device *dev)
+{
+    (void)dev;
+    return 0;
+}

@@ -1,4 +1,4 @@
-// Buffers of devices that compute in host memory: null, ref and cpu put these into their vtables.
+// What devices that compute in host memory share: null, ref and cpu put these into their vtables.
 #ifndef WF_DEVICE_HOST_BUFFER_H
 #define WF_DEVICE_HOST_BUFFER_H
 
@@ -20,5 +20,9 @@ weft_status wf_host_buffer_read(weft_device *dev, wf_device_buffer *src, size_t 
 weft_status wf_host_buffer_copy(weft_device *dev, wf_device_buffer *src, size_t src_offset_bytes,
                                 wf_device_buffer *dst, size_t dst_offset_bytes, size_t size_bytes,
                                 weft_error *err);
+
+// Their runs are over when enqueue returns, and they compile nothing.
+weft_status wf_host_wait(weft_device *dev, weft_error *err);
+size_t wf_host_n_compiled(weft_device *dev);
 
 #endif

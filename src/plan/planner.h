@@ -3,7 +3,8 @@
 //   plan.c      the order of the steps below, and the unfused plan that `ref` runs
 //   group.c     which nodes share a task
 //   locate.c    where a value lives: buffer, strides, layout; copies where a view is impossible
-//   lower.c     groups -> tasks with kernels
+//   order.c     which group is next, outputs, assignments
+//   lower.c     a group -> tasks with kernels
 //   memory.c    lifetimes, in-place, offsets in the arena
 //   plan_check.c  the independent checker
 #ifndef WF_PLAN_PLANNER_H
@@ -84,8 +85,11 @@ typedef enum wf_binding_kind { WF_BIND_INPUT, WF_BIND_OUTPUT, WF_BIND_VARIABLE }
 weft_status wf_plan_add_binding(wf_planner *p, wf_binding_kind kind, const char *name,
                                 wf_view view);
 
-// ---- lower.c
+// ---- order.c
 weft_status wf_plan_lower_groups(wf_planner *p);
+
+// ---- lower.c
+weft_status wf_plan_lower_group(wf_planner *p, uint32_t group, const bool *is_lowered);
 weft_status wf_plan_add_task(wf_planner *p, wf_task **out_task);
 // Is the value a source, or a view of one?
 bool wf_plan_is_source(const wf_planner *p, wf_id id);

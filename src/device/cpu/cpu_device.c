@@ -177,24 +177,12 @@ static weft_status enqueue(weft_device *base, wf_device_program *program, size_t
     return program->failure.code;
 }
 
-static weft_status wait_device(weft_device *dev, weft_error *err)
-{
-    (void)dev, (void)err;
-    return WEFT_OK;
-}
-
 static weft_status status_read(weft_device *dev, wf_device_program *program, uint32_t *out_word,
                                weft_error *err)
 {
     (void)dev, (void)err;
     *out_word = atomic_load(&program->status);
     return WEFT_OK;
-}
-
-static size_t n_compiled(weft_device *dev)
-{
-    (void)dev;
-    return 0;
 }
 
 const wf_driver wf_driver_cpu = {
@@ -211,8 +199,8 @@ const wf_driver wf_driver_cpu = {
     .program_create = program_create,
     .program_destroy = program_destroy,
     .enqueue = enqueue,
-    .wait = wait_device,
+    .wait = wf_host_wait,
     .status_read = status_read,
-    .n_compiled = n_compiled,
+    .n_compiled = wf_host_n_compiled,
     .peak_gflops = wf_cpu_peak_gflops,
 };

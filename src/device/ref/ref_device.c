@@ -168,13 +168,6 @@ static weft_status enqueue(weft_device *dev, wf_device_program *program, size_t 
     return WEFT_OK;
 }
 
-static weft_status wait_device(weft_device *dev, weft_error *err)
-{
-    (void)dev;
-    (void)err;
-    return WEFT_OK;
-}
-
 static weft_status status_read(weft_device *dev, wf_device_program *program, uint32_t *out_word,
                                weft_error *err)
 {
@@ -182,12 +175,6 @@ static weft_status status_read(weft_device *dev, wf_device_program *program, uin
     (void)err;
     *out_word = program->status;
     return WEFT_OK;
-}
-
-static size_t n_compiled(weft_device *dev)
-{
-    (void)dev;
-    return 0;
 }
 
 const wf_driver wf_driver_ref = {
@@ -204,7 +191,7 @@ const wf_driver wf_driver_ref = {
     .program_create = program_create,
     .program_destroy = program_destroy,
     .enqueue = enqueue,
-    .wait = wait_device,
+    .wait = wf_host_wait,
     .status_read = status_read,
-    .n_compiled = n_compiled,
+    .n_compiled = wf_host_n_compiled,
 };
