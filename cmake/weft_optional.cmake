@@ -43,6 +43,8 @@ weft_optional(cjson libcjson libcjson-dev "JSON output and receipts")
 weft_optional(zlib zlib zlib1g-dev "reading .gz data and writing pictures")
 weft_optional(png libpng libpng-dev "PNG pictures")
 weft_optional(jpeg libjpeg libjpeg-dev "JPEG pictures")
+weft_optional(webp libwebp libwebp-dev "WebP pictures")
+weft_optional(sndfile sndfile libsndfile1-dev "reading sound")
 string(STRIP "${weft_requires_private}" weft_requires_private)
 
 # OpenCL is loaded at run time: only its headers are wanted here.
@@ -68,7 +70,7 @@ set(WEFT_HAVE_THREADS 1)
 weft_report(threads "yes " "(POSIX)")
 
 # Known to the design, used by nothing yet: said, so that nobody wonders.
-foreach(later cuda hip mpi hdf5 protobuf-c libsndfile libwebp)
+foreach(later cuda hip mpi hdf5 protobuf-c)
   weft_report(${later} "no: " "not used yet")
 endforeach()
 

@@ -149,6 +149,17 @@ static size_t utf8_sequence_len(const unsigned char *s)
     return n;
 }
 
+// Characters that YAML wants escaped where JSON does not care, as their number, else 0: U+0080 to
+// U+009F, the byte order mark, U+FFFE and U+FFFF.
+static unsigned code_to_escape(const unsigned char *s, size_t n)
+{
+    if (n == 2 && s[0] == 0xC2 && s[1] < 0xA0)
+        return s[1];
+    if (n == 3 && s[0] == 0xEF && s[1] == 0xBB && s[2] == 0xBF)
+        return 0xFEFF;
+    return n == 3 && s[0] == 0xEF && s[1] == 0xBF && s[2] >= 0xBE ? 0xFF40u + s[2] : 0;
+}
+
 void wf_text_append_json_string(wf_text *text, const char *str)
 {
     static const char named[] = "\"\\\b\f\n\r\t";
@@ -163,6 +174,8 @@ void wf_text_append_json_string(wf_text *text, const char *str)
             wf_text_append_n(text, pair, 2);
         } else if (*s < 0x20 || *s == 0x7F) {
             wf_text_printf(text, "\\u%04x", (unsigned)*s);
+        } else if (code_to_escape(s, n)) {
+            wf_text_printf(text, "\\u%04x", code_to_escape(s, n));
         } else if (n == 0) {
             wf_text_append(text, "\xEF\xBF\xBD");
             n = 1;

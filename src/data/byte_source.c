@@ -140,3 +140,44 @@ void wf_byte_source_close(wf_byte_source *s)
     end_inflate(s);
     wf_file_map_close(&s->map);
 }
+
+// First guess of the size of a packed file; grown as needed.
+#define FIRST_BYTES ((size_t)64 << 10)
+
+static weft_status read_rest(wf_byte_source *s, size_t most_bytes, uint8_t **data, size_t *out_size,
+                             weft_error *err)
+{
+    size_t capacity = 0, n = 0;
+    size_t want = s->is_packed ? FIRST_BYTES : s->map.size_bytes;
+    for (;;) {
+        // One byte more than is wanted: it tells the end, and becomes the 0.
+        WEFT_TRY(wf_array_reserve(&s->allocator, data, &capacity, *out_size + want + 1, 1, err));
+        WEFT_TRY(wf_byte_source_read(s, *data + *out_size, capacity - *out_size, &n, err));
+        *out_size += n;
+        if (*out_size > most_bytes)
+            WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: %s more than %zu bytes", s->path,
+                      s->is_packed ? "unpacks to" : "holds", most_bytes);
+        if (*out_size < capacity)
+            break;
+        want = *out_size;
+    }
+    (*data)[*out_size] = 0;
+    return WEFT_OK;
+}
+
+weft_status wf_byte_source_read_all(const wf_allocator *a, const char *path, size_t most_bytes,
+                                    uint8_t **out_data, size_t *out_size, weft_error *err)
+{
+    wf_byte_source source;
+    *out_data = NULL;
+    *out_size = 0;
+    WEFT_TRY(wf_byte_source_open(a, path, &source, err));
+    weft_status status = read_rest(&source, most_bytes, out_data, out_size, err);
+    wf_byte_source_close(&source);
+    if (status != WEFT_OK) {
+        wf_free(a, *out_data);
+        *out_data = NULL;
+        *out_size = 0;
+    }
+    return status;
+}

@@ -19,6 +19,10 @@ weft_status wf_byte_source_open(const wf_allocator *a, const char *path, wf_byte
 // Reads up to n bytes; *out_n is less than n only at the end. Errors: WEFT_ERR_FORMAT (damaged gzip).
 weft_status wf_byte_source_read(wf_byte_source *source, void *dst, size_t n, size_t *out_n,
                                 weft_error *err);
+// All of a file, unpacked, with a 0 byte behind it that *out_size does not count. Free with wf_free.
+// Errors: also WEFT_ERR_FORMAT (more than most_bytes come out).
+weft_status wf_byte_source_read_all(const wf_allocator *a, const char *path, size_t most_bytes,
+                                    uint8_t **out_data, size_t *out_size, weft_error *err);
 void wf_byte_source_close(wf_byte_source *source);
 
 #endif

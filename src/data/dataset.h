@@ -1,5 +1,8 @@
 // A data set: n samples, each with the same fields (an image, a label). Readers make it, splits
 // choose from it, the loader makes batches of it. Stage: data.
+//
+// Field 0 is what a model takes: "image", "token" (text), "value" (tables), "sound" or "input". What
+// it should answer is the field "label".
 #ifndef WF_DATA_DATASET_H
 #define WF_DATA_DATASET_H
 
@@ -27,6 +30,11 @@ typedef struct wf_dataset {
     wf_field field[WF_DATASET_MAX_FIELDS];
     int64_t n_classes;              // labels are 0 .. n_classes-1; 0 when there are none
     const char *const *class_names; // n_classes names, or NULL
+    int64_t n_bad;                  // files that were left out
+    // Samples follow each other, as windows of one text do: a part is cut off at the end, not drawn.
+    bool is_sequence;
+    int64_t n_shared; // so many before a sample, and behind it, have content in common with it
+    const char *vocabulary; // text: its characters, ascending; NULL: none, or bytes
     void (*destroy)(struct wf_dataset *dataset); // frees all of it
 } wf_dataset;
 
@@ -36,6 +44,9 @@ void wf_dataset_destroy(wf_dataset *dataset);
 const wf_field *wf_dataset_find(const wf_dataset *dataset, const char *name);
 // One sample of a field, copied to out_sample (sample_bytes of it).
 weft_status wf_field_read(const wf_field *field, int64_t sample, void *out_sample, weft_error *err);
+// A sample's label as a whole number. Errors: WEFT_ERR_FORMAT (no field "label" of one integer).
+weft_status wf_dataset_label(const wf_dataset *dataset, int64_t sample, int64_t *out_label,
+                             weft_error *err);
 
 // A choice of samples. index NULL: all of them in order. The data set must outlive it.
 typedef struct wf_split {
@@ -50,10 +61,16 @@ void wf_split_init_all(wf_split *out_split, const wf_dataset *dataset);
 // Only the first n samples (n at most n_samples).
 void wf_split_init_first(wf_split *out_split, const wf_dataset *dataset, int64_t n);
 // Cuts off a part: round(fraction * n) samples, chosen by seed, go to out_part, the others to
-// out_rest; both keep the order of the data set. 0 <= fraction <= 1.
+// out_rest; both keep the order of the data set. 0 <= fraction <= 1. Of a sequence the last ones go
+// to out_part, and what shares content with them goes nowhere.
 weft_status wf_split_init_fraction(wf_split *out_rest, wf_split *out_part,
                                    const wf_dataset *dataset, double fraction, uint64_t seed,
                                    weft_error *err);
+// The same within each class, so that classes have their shares in both; a class's part is rounded
+// by itself. Errors: also WEFT_ERR_FORMAT (the label is no class, or the samples are a sequence).
+weft_status wf_split_init_stratified(wf_split *out_rest, wf_split *out_part,
+                                     const wf_dataset *dataset, double fraction, uint64_t seed,
+                                     weft_error *err);
 void wf_split_deinit(wf_split *split);
 static inline int64_t wf_split_sample(const wf_split *split, int64_t i)
 {

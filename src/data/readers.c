@@ -1,9 +1,13 @@
 // The list of readers, made from file names, and the choice of one.
 #include "data/readers.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/text.h"
+
+// A line of a note: paths may be long.
+#define NOTE_BYTES 1024
 
 // The names wf_reader_<NAME> are made here.
 #define WF_READER(name) extern const wf_reader wf_reader_##name;
@@ -33,6 +37,18 @@ const wf_reader *wf_readers_find(const char *name)
             return readers[i];
     }
     return NULL;
+}
+
+void wf_reader_note(const wf_reader_options *options, const char *format, ...)
+{
+    char text[NOTE_BYTES];
+    va_list args;
+    if (!options->note)
+        return;
+    va_start(args, format);
+    wf_text_vformat(text, sizeof text, format, args);
+    va_end(args);
+    options->note(options->note_user, text);
 }
 
 static weft_status fail_unknown(const char *name, weft_error *err)

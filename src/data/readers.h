@@ -13,6 +13,17 @@ typedef struct wf_reader_options {
     const char *labels;
     int64_t n_classes;              // 0: highest label + 1; otherwise labels are checked against it
     const char *const *class_names; // n_classes of them, copied; NULL: none
+    // Told once for each thing that a person should know of: a bad file, how columns were read.
+    // NULL: silent.
+    void (*note)(void *user, const char *text);
+    void *note_user;
+    bool is_skipping_bad; // a damaged file is left out and counted; else it is an error
+
+    // ---- text
+    int64_t context;        // tokens of a sample
+    int64_t stride;         // from one sample's first token to the next one's; 0: context
+    bool is_bytes;          // tokens are bytes; else characters
+    const char *vocabulary; // the characters that there are, ascending; NULL: found
 } wf_reader_options;
 
 typedef struct wf_reader {
@@ -23,6 +34,9 @@ typedef struct wf_reader {
     weft_status (*open)(const wf_reader_options *options, wf_dataset **out_dataset,
                         weft_error *err);
 } wf_reader;
+
+// Passes a line to options->note, if any.
+void wf_reader_note(const wf_reader_options *options, const char *format, ...) WF_PRINTF(2, 3);
 
 size_t wf_readers_count(void);
 const wf_reader *wf_readers_get(size_t idx);

@@ -273,6 +273,30 @@ static void splits(void **state)
     wf_split_deinit(&part);
 }
 
+// Classes have their shares in both parts.
+static void stratified_split(void **state)
+{
+    (void)state;
+    wf_split rest, part;
+    int n_part[10] = {0}, n_rest[10] = {0};
+    assert_int_equal(wf_split_init_stratified(&rest, &part, &data.dataset, 0.3, 3, NULL), WEFT_OK);
+    assert_int_equal(part.n, 30); // of 11 or 10 samples of a class 3
+    assert_int_equal(rest.n, 73);
+    for (int64_t i = 0; i < part.n; i++)
+        n_part[wf_split_sample(&part, i) % 10]++;
+    for (int64_t i = 0; i < rest.n; i++)
+        n_rest[wf_split_sample(&rest, i) % 10]++;
+    for (int k = 0; k < 10; k++) {
+        assert_int_equal(n_part[k], 3);
+        assert_int_equal(n_rest[k], k < 3 ? 8 : 7);
+    }
+    wf_split_deinit(&rest);
+    wf_split_deinit(&part);
+    data.label[5] = 10;
+    assert_fails(wf_split_init_stratified(&rest, &part, &data.dataset, 0.3, 3, err), WEFT_ERR_INDEX,
+                 "split: label 10 of sample 5, expected 0 to 9");
+}
+
 static void normalisation(void **state)
 {
     (void)state;
@@ -403,6 +427,7 @@ const struct CMUnitTest wf_tests_loader[] = {
     TEST(destroyed_early),
     TEST(wrong_options),
     TEST(splits),
+    TEST(stratified_split),
     TEST(normalisation),
     TEST(augmentation),
     TEST(draws),
