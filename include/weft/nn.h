@@ -57,12 +57,36 @@ typedef struct weft_parameter {
     weft_val val;
     bool is_trainable; // false: frozen
     bool has_decay;    // weights: yes; biases and norms: no
+    // What its group says (weft_nn_group).
+    double lr_factor;
+    bool has_own_decay; // weight_decay instead of the optimiser's
+    double weight_decay;
+    bool is_left_to_adamw;
 } weft_parameter;
 WEFT_API size_t weft_nn_n_parameters(const weft_nn *nn);
 // Name NULL and val none beyond the last.
 WEFT_API weft_parameter weft_nn_parameter(const weft_nn *nn, size_t idx);
 // Parameters whose names begin with prefix are no longer trained. Returns how many those are.
 WEFT_API size_t weft_nn_freeze(weft_nn *nn, const char *prefix);
+
+// Settings of their own for some parameters. To be said before weft_train_step.
+typedef struct weft_group_options {
+    size_t struct_size;
+    double lr_factor; // on the schedule's learning rate; 0 or more
+    bool has_own_decay;
+    double
+        weight_decay; // with has_own_decay: instead of the optimiser's, whatever the parameter is
+    bool is_frozen;
+    bool is_left_to_adamw; // of Muon: embeddings and the last layer, which it should not move
+} weft_group_options;
+#define WEFT_GROUP_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(weft_group_options), 1.0, false, 0.0, false, false                                  \
+    }
+// Gives all parameters made so far whose whole name matches pattern ("*" stands for any characters,
+// "?" for one) these settings, in place of what an earlier group gave them. Returns how many those are.
+// Errors: WEFT_ERR_NAME (no parameter matches), WEFT_ERR_ATTR (lr_factor or weight_decay below 0).
+WEFT_API size_t weft_nn_group(weft_nn *nn, const char *pattern, const weft_group_options *options);
 
 // ---- initialisers
 typedef enum weft_init_kind {
@@ -138,6 +162,23 @@ typedef struct weft_conv_layer_options {
 WEFT_API weft_val weft_conv_layer(weft_nn *nn, const char *name, weft_val x, int64_t out,
                                   const int64_t *window, const weft_conv_layer_options *options);
 
+// The transposed convolution: y = weft_conv_grad_input(x, weight) + bias. With its window and stride it
+// undoes the shape of weft_conv_layer.
+//   x        [n,c,spatial..]     f32
+//   window   one size for each spatial axis
+//   options  as weft_conv_layer; groups divides c and out
+//   result   [n,out,spatial'..], spatial' = (s - 1) * stride - pads + dilation * (window - 1) + 1
+//   weight   [c,out/groups,window..], as PyTorch's; bias [out]
+// Initialiser: FAN_IN over dims[1] * window, PyTorch's default of its transposed layers.
+WEFT_API weft_val weft_conv_transpose_layer(weft_nn *nn, const char *name, weft_val x, int64_t out,
+                                            const int64_t *window,
+                                            const weft_conv_layer_options *options);
+
+// Each element becomes factor elements along every spatial axis: [n,c,spatial..] -> [n,c,spatial*factor..].
+//   factor   1 or more
+// Gradient: the sum over an element's copies.   f32
+WEFT_API weft_val weft_upsample(weft_graph *g, weft_val x, int64_t factor);
+
 typedef struct weft_batch_norm_options {
     size_t struct_size;
     double epsilon;  // 0: 1e-5
@@ -192,6 +233,8 @@ WEFT_API weft_val weft_global_max_pool(weft_graph *g, weft_val x);
 // ---- activations. relu, tanh, sigmoid, silu, gelu, gelu_tanh and softplus are ops.
 // x where x > 0, else slope * x.   f32
 WEFT_API weft_val weft_leaky_relu(weft_graph *g, weft_val x, double slope);
+// min(max(x, 0), 6); the gradient is 0 at and beyond both ends.   f32
+WEFT_API weft_val weft_relu6(weft_graph *g, weft_val x);
 // y = exp(x) / sum(exp(x)) over one axis.
 //   x      [..], 1 dim or more, that axis not empty   f32
 //   axis   -n <= axis < n
@@ -199,7 +242,7 @@ WEFT_API weft_val weft_leaky_relu(weft_graph *g, weft_val x, double slope);
 WEFT_API weft_val weft_softmax(weft_graph *g, weft_val x, int32_t axis);
 // y = log(softmax(x)), without forming it.
 WEFT_API weft_val weft_log_softmax(weft_graph *g, weft_val x, int32_t axis);
-// By name, as recipes write it: "relu", "leaky_relu" (slope 0.01), "gelu", "gelu_tanh", "silu",
+// By name, as recipes write it: "relu", "relu6", "leaky_relu" (slope 0.01), "gelu", "gelu_tanh", "silu",
 // "tanh", "sigmoid", "softplus", "softmax" (last axis), "none".
 // Errors: WEFT_ERR_NAME.
 WEFT_API weft_val weft_activation(weft_graph *g, const char *name, weft_val x);
@@ -267,6 +310,7 @@ typedef enum weft_schedule_kind {
     WEFT_SCHEDULE_COSINE = 2,    // to final_fraction at total_steps, along half a cosine
     WEFT_SCHEDULE_STEP = 3,      // times gamma every step_size steps
     WEFT_SCHEDULE_ONE_CYCLE = 4, // PyTorch's OneCycleLR: up to lr and down again, along cosines
+    WEFT_SCHEDULE_WSD = 5, // lr until the last decay_share of the steps, then to final_fraction
 } weft_schedule_kind;
 
 typedef struct weft_schedule_options {
@@ -274,17 +318,19 @@ typedef struct weft_schedule_options {
     weft_schedule_kind kind;
     double lr;            // the base; the peak of one_cycle
     int64_t warmup_steps; // lr * (step + 1) / warmup_steps while step < warmup_steps; not one_cycle
-    int64_t total_steps;  // of linear, cosine and one_cycle; steps beyond keep the last value
-    double final_fraction;  // of lr, at the end of linear and cosine
+    int64_t total_steps;  // of all but constant and step; steps beyond keep the last value
+    double final_fraction;  // of lr, at the end of linear, cosine and wsd
     int64_t step_size;      // of step
     double gamma;           // of step; 0: 0.1
     double warmup_share;    // of one_cycle: the share of steps that goes up; 0: 0.3
     double initial_divisor; // of one_cycle: starts at lr / this; 0: 25
     double final_divisor;   // of one_cycle: ends at its start / this; 0: 10000
+    double decay_share; // of wsd: of the steps behind the warm-up, rounded to whole ones; 0: 0.2
+    bool is_sqrt_decay; // of wsd: along 1 - sqrt(share done) instead of a line
 } weft_schedule_options;
 #define WEFT_SCHEDULE_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(weft_schedule_options), WEFT_SCHEDULE_CONSTANT, 0, 0, 0, 0, 0, 0, 0, 0, 0           \
+        sizeof(weft_schedule_options), WEFT_SCHEDULE_CONSTANT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false \
     }
 // lr [] f32 at step [] i64. Warm-up and decay do not overlap: decay begins at warmup_steps.
 // Errors: WEFT_ERR_ATTR (lr or steps out of range).
@@ -295,24 +341,37 @@ typedef enum weft_optimizer_kind {
     WEFT_OPTIMIZER_SGD = 0,
     WEFT_OPTIMIZER_ADAM = 1,  // weight decay is added to the gradient
     WEFT_OPTIMIZER_ADAMW = 2, // weight decay is taken from the weights
+    WEFT_OPTIMIZER_RMSPROP = 3,
+    WEFT_OPTIMIZER_ADAGRAD = 4,
+    WEFT_OPTIMIZER_LAMB =
+        5, // You et al. 2020, algorithm 2: every parameter's step has its trust ratio
+    WEFT_OPTIMIZER_LION = 6, // Chen et al. 2023; weight decay is taken from the weights
+    // Jordan et al. 2024, scaled as Liu et al. 2025; weight decay is taken from the weights. Moves
+    // parameters of 2 dims and more ([out, rest] of a kernel); AdamW moves the others.
+    WEFT_OPTIMIZER_MUON = 7,
 } weft_optimizer_kind;
 
 typedef struct weft_optimizer_options {
     size_t struct_size;
     weft_optimizer_kind kind;
-    double momentum; // of SGD, 0 <= momentum < 1; 0: no momentum, no state
-    bool is_nesterov;
-    double beta1;        // of Adam; 0: 0.9
-    double beta2;        // 0: 0.999
-    double epsilon;      // 0: 1e-8
+    double
+        momentum; // of SGD and RMSprop, 0 <= momentum < 1; 0: no momentum, no state. Muon: 0: 0.95
+    bool is_nesterov;    // of SGD
+    double beta1;        // of Adam, AdamW, LAMB, Lion, and Muon's AdamW; 0: 0.9
+    double beta2;        // likewise; 0: 0.999, Lion 0.99. RMSprop's smoothing ("alpha"); 0: 0.99
+    double epsilon;      // 0: 1e-8; Adagrad 1e-10, LAMB 1e-6. Lion has none
     double weight_decay; // of parameters with has_decay
     bool decay_all;      // of all parameters, as PyTorch does
     double clip_norm;    // 0: off; gradients are scaled down to this norm over all parameters
     double clip_value;   // 0: off; gradients are cut to +- this, before the norm is taken
+    bool is_centered;    // of RMSprop: divides by the deviation, not by the root of the mean square
+    double lr_decay;     // of Adagrad: lr / (1 + step * lr_decay)
+    double initial_sum;  // of Adagrad: what its sums of squares begin with
 } weft_optimizer_options;
 #define WEFT_OPTIMIZER_OPTIONS_INIT                                                                \
     {                                                                                              \
-        sizeof(weft_optimizer_options), WEFT_OPTIMIZER_SGD, 0, false, 0, 0, 0, 0, false, 0, 0      \
+        sizeof(weft_optimizer_options), WEFT_OPTIMIZER_SGD, 0, false, 0, 0, 0, 0, false, 0, 0,     \
+            false, 0, 0                                                                            \
     }
 
 // Clips n gradients in place, as the options of the same names; the norm is [] f32, before clipping.
@@ -321,10 +380,12 @@ WEFT_API void weft_clip_value(weft_graph *g, weft_val *grads, size_t n, double l
 WEFT_API weft_val weft_clip_norm(weft_graph *g, weft_val *grads, size_t n, double max_norm);
 
 // New values of all trainable parameters from their gradients, assigned when the step ends. State
-// variables: "<parameter>.momentum" (SGD with momentum), "<parameter>.m" and ".v" (Adam), flushed.
+// variables, flushed: "<parameter>.momentum" (SGD and RMSprop with momentum, Muon), ".m" and ".v" (Adam,
+// AdamW, LAMB), ".m" (Lion), ".v" and centred ".mean" (RMSprop), ".sum" (Adagrad).
 //   grads   one for each trainable parameter, in order
 //   lr      [] f32
-// Numerics: PyTorch's formulas; Adam's bias corrections come from "step" by expm1(t * log(beta)).
+// Numerics: PyTorch's formulas, those of the papers for LAMB, Lion and Muon; bias corrections come from
+// "step" by expm1(t * log(beta)). Norms of LAMB and Muon are sums of squares over the whole parameter.
 WEFT_API void weft_optimizer_apply(weft_nn *nn, const weft_val *grads, weft_val lr,
                                    const weft_optimizer_options *options);
 
@@ -343,12 +404,15 @@ WEFT_API weft_val weft_train_step(weft_nn *nn, weft_val loss,
 #define weft_parameter_create(nn, ...) weft_parameter_create(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_linear(nn, ...) weft_linear(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_conv_layer(nn, ...) weft_conv_layer(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_conv_transpose_layer(nn, ...) weft_conv_transpose_layer(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_upsample(g, ...) weft_upsample(WEFT_AT(g), __VA_ARGS__)
 #define weft_batch_norm(nn, ...) weft_batch_norm(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_layer_norm(nn, ...) weft_layer_norm(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_dropout(nn, ...) weft_dropout(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_global_mean_pool(g, ...) weft_global_mean_pool(WEFT_AT(g), __VA_ARGS__)
 #define weft_global_max_pool(g, ...) weft_global_max_pool(WEFT_AT(g), __VA_ARGS__)
 #define weft_leaky_relu(g, ...) weft_leaky_relu(WEFT_AT(g), __VA_ARGS__)
+#define weft_relu6(g, ...) weft_relu6(WEFT_AT(g), __VA_ARGS__)
 #define weft_softmax(g, ...) weft_softmax(WEFT_AT(g), __VA_ARGS__)
 #define weft_log_softmax(g, ...) weft_log_softmax(WEFT_AT(g), __VA_ARGS__)
 #define weft_activation(g, ...) weft_activation(WEFT_AT(g), __VA_ARGS__)

@@ -90,7 +90,7 @@ size_t weft_nn_n_parameters(const weft_nn *nn)
 
 weft_parameter weft_nn_parameter(const weft_nn *nn, size_t idx)
 {
-    static const weft_parameter none = {NULL, {0}, false, false};
+    static const weft_parameter none = {0};
     return nn && idx < nn->n_parameters ? nn->parameters[idx] : none;
 }
 
@@ -151,7 +151,8 @@ weft_val weft_parameter_create(weft_nn *nn, const char *name, weft_val init, boo
         wf_graph_fail(g, NULL, WEFT_ERR_MEMORY, "memory: parameter %s", full);
         return WEFT_NONE;
     }
-    nn->parameters[nn->n_parameters++] = (weft_parameter){full, val, true, has_decay};
+    nn->parameters[nn->n_parameters++] = (weft_parameter){
+        .name = full, .val = val, .is_trainable = true, .has_decay = has_decay, .lr_factor = 1.0};
     return val;
 }
 

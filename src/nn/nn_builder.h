@@ -22,6 +22,8 @@ bool wf_nn_options_check(weft_graph *g, const char *what, size_t given, size_t e
 weft_graph *wf_nn_begin(const weft_nn *nn);
 // "<scope>.<name>" with dots, in the graph's arena; NULL after recording an error.
 const char *wf_nn_variable_name(weft_nn *nn, const char *name);
+// Whether a whole name matches a pattern with "*" and "?".
+bool wf_nn_name_matches(const char *pattern, const char *name);
 // A variable of the current scope that is no parameter: running statistics.
 weft_val wf_nn_buffer(weft_nn *nn, const char *name, weft_val init);
 // A parameter of the current scope with its initialiser drawn in a scope of its own, so that its numbers

@@ -1,5 +1,9 @@
 // The learning rate as a function of the step, in graph ops: a resumed run computes the same numbers.
-// I. Loshchilov, F. Hutter, ICLR 2017 (cosine); L. Smith, N. Topin, 2017 (one-cycle).
+// I. Loshchilov, F. Hutter, ICLR 2017 (cosine); L. Smith, N. Topin, 2017 (one-cycle); S. Hu et al., "MiniCPM",
+// 2024 (wsd); A. Haegele et al., "Scaling Laws and Compute-Optimal Training Beyond Fixed Training
+// Durations", 2024 (its square-root decay).
+#include <math.h>
+
 #include "nn/nn_builder.h"
 
 #define HALF_PI 1.57079632679489661923
@@ -8,6 +12,7 @@
 #define WARMUP_SHARE_DEFAULT 0.3
 #define INITIAL_DIVISOR_DEFAULT 25.0
 #define FINAL_DIVISOR_DEFAULT 1e4
+#define DECAY_SHARE_DEFAULT 0.2
 
 static double or_default(double value, double by_default)
 {
@@ -17,12 +22,12 @@ static double or_default(double value, double by_default)
 static bool check(weft_graph *g, const weft_schedule_options *o)
 {
     const bool has_end = o->kind == WEFT_SCHEDULE_LINEAR || o->kind == WEFT_SCHEDULE_COSINE ||
-                         o->kind == WEFT_SCHEDULE_ONE_CYCLE;
+                         o->kind == WEFT_SCHEDULE_ONE_CYCLE || o->kind == WEFT_SCHEDULE_WSD;
     const int64_t warmup = o->kind == WEFT_SCHEDULE_ONE_CYCLE ? 0 : o->warmup_steps;
     const char *wrong = NULL;
     if (!wf_nn_options_check(g, "schedule", o->struct_size, sizeof *o))
         return false;
-    if (o->kind < WEFT_SCHEDULE_CONSTANT || o->kind > WEFT_SCHEDULE_ONE_CYCLE)
+    if (o->kind < WEFT_SCHEDULE_CONSTANT || o->kind > WEFT_SCHEDULE_WSD)
         wrong = "a kind that exists";
     else if (!(o->lr > 0.0))
         wrong = "lr above 0"; // 0 is what a forgotten option looks like
@@ -37,6 +42,8 @@ static bool check(weft_graph *g, const weft_schedule_options *o)
     else if (!(o->warmup_share >= 0.0 && o->warmup_share <= 1.0) || !(o->initial_divisor >= 0.0) ||
              !(o->final_divisor >= 0.0))
         wrong = "warmup_share of 0 to 1 and positive divisors";
+    else if (!(o->decay_share >= 0.0 && o->decay_share <= 1.0))
+        wrong = "decay_share of 0 to 1";
     if (!wrong)
         return true;
     wf_graph_fail(g, NULL, WEFT_ERR_ATTR,
@@ -101,6 +108,16 @@ static weft_val decay_factor(weft_graph *g, weft_val step, const weft_schedule_o
     const int64_t span = o->total_steps - o->warmup_steps;
     if (o->kind == WEFT_SCHEDULE_LINEAR) {
         const weft_val left = share_left(g, step, o->total_steps, span);
+        return weft_add(g, weft_mul(g, left, wf_nn_number(g, 1.0 - o->final_fraction)),
+                        wf_nn_number(g, o->final_fraction));
+    }
+    if (o->kind == WEFT_SCHEDULE_WSD) {
+        const double share = or_default(o->decay_share, DECAY_SHARE_DEFAULT);
+        const int64_t steps = (int64_t)floor(share * (double)span + 0.5);
+        const weft_val one = wf_nn_number(g, 1.0);
+        weft_val left = share_left(g, step, o->total_steps, steps > 0 ? steps : 1);
+        if (o->is_sqrt_decay)
+            left = weft_sub(g, one, weft_sqrt(g, weft_sub(g, one, left)));
         return weft_add(g, weft_mul(g, left, wf_nn_number(g, 1.0 - o->final_fraction)),
                         wf_nn_number(g, o->final_fraction));
     }

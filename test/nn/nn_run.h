@@ -55,12 +55,28 @@ WF_UNUSED static void nn_model(nn_run *r, bool is_training)
     NN_OK(weft_nn_create(r->g, &options, &r->nn, err));
 }
 
-// A device, an empty state and a model. file may be NULL.
-WF_UNUSED static void nn_begin(nn_run *r, const char *file, bool is_training)
+WF_UNUSED static bool nn_has_device(const char *device, const char *isa)
 {
+    weft_context *ctx;
+    weft_device *opened = NULL;
+    weft_device_options options = WEFT_DEVICE_OPTIONS_INIT;
+    options.isa = isa;
+    NN_OK(weft_context_create(NULL, &ctx, err));
+    const bool has = weft_device_open(ctx, device, &options, &opened, NULL) == WEFT_OK;
+    weft_device_close(opened);
+    weft_context_destroy(ctx);
+    return has;
+}
+
+// A device, an empty state and a model. isa and file may be NULL.
+WF_UNUSED static void nn_begin_on(nn_run *r, const char *device, const char *isa, const char *file,
+                                  bool is_training)
+{
+    weft_device_options device_options = WEFT_DEVICE_OPTIONS_INIT;
+    device_options.isa = isa;
     *r = (nn_run){0};
     NN_OK(weft_context_create(NULL, &r->ctx, err));
-    NN_OK(weft_device_open(r->ctx, "ref", NULL, &r->device, err));
+    NN_OK(weft_device_open(r->ctx, device, &device_options, &r->device, err));
     NN_OK(weft_state_create(r->device, &r->state, err));
     if (file) {
         const wf_allocator a = wf_allocator_default();
@@ -69,6 +85,12 @@ WF_UNUSED static void nn_begin(nn_run *r, const char *file, bool is_training)
         NN_OK(wf_safetensors_open(&a, path, &r->file, err));
     }
     nn_model(r, is_training);
+}
+
+// The same on ref.
+WF_UNUSED static void nn_begin(nn_run *r, const char *file, bool is_training)
+{
+    nn_begin_on(r, "ref", NULL, file, is_training);
 }
 
 // The model and its program; the state stays.

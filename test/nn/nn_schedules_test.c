@@ -9,11 +9,11 @@ static void build(nn_run *r, const weft_schedule_options *o)
     weft_assign(r->g, step, weft_add(r->g, step, weft_scalar(r->g, WEFT_I64, 1.0)));
 }
 
-static void run_case(const char *name, const weft_schedule_options *o)
+static void run_file(const char *file, const char *name, const weft_schedule_options *o)
 {
     nn_run r;
     float got[128];
-    nn_begin(&r, "nn_schedules", true);
+    nn_begin(&r, file, true);
     build(&r, o);
     const wf_st_tensor *t = nn_get(&r, name);
     const size_t n = t->size_bytes / 4;
@@ -25,6 +25,11 @@ static void run_case(const char *name, const weft_schedule_options *o)
         nn_near(name, &got[i], (const char *)t->data + 4 * i, 1, 2e-6);
     }
     nn_end(&r);
+}
+
+static void run_case(const char *name, const weft_schedule_options *o)
+{
+    run_file("nn_schedules", name, o);
 }
 
 static weft_schedule_options warmed(weft_schedule_kind kind)
@@ -85,6 +90,25 @@ static void cosine_agrees(void **state)
     weft_schedule_options o = warmed(WEFT_SCHEDULE_COSINE);
     o.final_fraction = 0.1;
     run_case("cosine", &o);
+}
+
+static void wsd_agrees(void **state)
+{
+    (void)state;
+    weft_schedule_options o = warmed(WEFT_SCHEDULE_WSD);
+    run_file("nn_schedule_kinds", "wsd", &o);
+    o.lr = 0.5;
+    o.warmup_steps = 0;
+    o.total_steps = 50;
+    o.decay_share = 0.5;
+    o.final_fraction = 0.1;
+    run_file("nn_schedule_kinds", "wsd_final", &o);
+    o.warmup_steps = 5;
+    o.total_steps = 77;
+    o.decay_share = 0.3;
+    o.final_fraction = 0.05;
+    o.is_sqrt_decay = true;
+    run_file("nn_schedule_kinds", "wsd_sqrt", &o);
 }
 
 // lr(0) = 3e-5, lr(9) = lr(10) = 3e-4 exactly, lr(55) = 1.65e-4, lr(99) = 3.0082e-5; the same from a state that
@@ -177,6 +201,7 @@ const struct CMUnitTest wf_tests_nn_schedules[] = {
     cmocka_unit_test(linear_agrees),
     cmocka_unit_test(constant_agrees),
     cmocka_unit_test(cosine_agrees),
+    cmocka_unit_test(wsd_agrees),
     cmocka_unit_test(cosine_resumes_on_its_curve),
     cmocka_unit_test(keeps_the_last_rate_beyond_the_end),
     cmocka_unit_test(refuses_no_rate),
