@@ -338,6 +338,28 @@ WEFT_API weft_val weft_gather(weft_graph *g, weft_val x, weft_val idx, int32_t a
 WEFT_API weft_val weft_scatter_add(weft_graph *g, weft_val base, weft_val idx, weft_val updates,
                                    int32_t axis);
 
+// size elements of an axis from start on, which is known when the program runs.
+//   x         [a..,d,b..]             any dtype
+//   start     [] or one element       i32 i64, 0 <= start <= d - size; a negative one is out of range
+//   axis      -n <= axis < n          which axis d is
+//   size      0 <= size <= d
+//   result    [a..,size,b..]; zeros where start is out of range, which makes the step bad
+// Gradient: weft_dynamic_update of dy into zeros; none in start.
+// Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE; WEFT_ERR_INDEX when it runs.
+WEFT_API weft_val weft_dynamic_slice(weft_graph *g, weft_val x, weft_val start, int32_t axis,
+                                     int64_t size);
+// x with part in place of the elements of an axis from start on. Assigned to the variable that x is, it
+// writes the part only, where nothing can go wrong behind it: a cache is kept without a copy.
+//   x         [a..,d,b..]             any dtype
+//   start     [] or one element       i32 i64, 0 <= start <= d - n; a negative one is out of range
+//   part      [a..,n,b..]             dtype of x
+//   axis      -ndim <= axis < ndim    which axis d is
+//   result    shape and dtype of x; x where start is out of range, which makes the step bad
+// Gradients: dx = dy with zeros in the part's place, dpart = weft_dynamic_slice of dy; none in start.
+// Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE; WEFT_ERR_INDEX when it runs.
+WEFT_API weft_val weft_dynamic_update(weft_graph *g, weft_val x, weft_val start, weft_val part,
+                                      int32_t axis);
+
 // ---- shape: no arithmetic, any dtype. All but pad and concat are views: they cost nothing by themselves.
 // The same elements in row-major order under other dims.
 //   dims    of the same count; one may be -1: what is left
@@ -373,6 +395,45 @@ WEFT_API weft_val weft_pad(weft_graph *g, weft_val x, const int64_t *before, con
 // Gradient: each one's part. Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE, WEFT_ERR_USAGE (n = 0).
 WEFT_API weft_val weft_concat(weft_graph *g, const weft_val *xs, size_t n, int32_t axis);
 
+// ---- scan: one step run a fixed number of times, with states that go from step to step
+// A step under construction: values of a graph of its own. Nothing of the outer graph may be used in it
+// but what is named here; variables, assignments and random numbers stay outside.
+typedef struct weft_scan_step {
+    const weft_val *states;    // before the step
+    const weft_val *sequences; // the step's element of each: without axis 0
+    const weft_val *captured;  // the same in every step
+    weft_val *next_states;     // to be set, of the states' types
+    weft_val *stacks;          // to be set: results of the step
+} weft_scan_step;
+
+typedef struct weft_scan_spec {
+    size_t struct_size;
+    int64_t n_steps;           // 0: the sequences' axis 0
+    bool is_reverse;           // from the last element of axis 0 to the first
+    const weft_val *states;    // first values
+    size_t n_states;
+    const weft_val *sequences; // [n,..]
+    size_t n_sequences;
+    const weft_val *captured;
+    size_t n_captured;
+    size_t n_stacks;
+    // Builds the step, once. Errors are recorded in `step_graph` or by leaving a result unset.
+    void (*step)(weft_graph *step_graph, void *user, const weft_scan_step *step);
+    void *user;
+} weft_scan_spec;
+
+// Runs the step n times, n >= 1, all in one program.
+//   out_states   n_states values: behind the last step; may be NULL
+//   out_stacks   n_stacks values [n,..]: the step's results, each at its element's place on axis 0
+// A product of a sequence's element [b,k] with a captured matrix is done for all steps at once before.
+// Gradient: a scan in the other direction. Of a captured matrix [k,n] that products multiply from the
+// right: one product over the terms (step's place, b), ascending. Of anything else that is captured:
+// the sum of the steps' gradients by the column rule.
+// Errors: WEFT_ERR_SHAPE (axes 0 differ, 0 steps, a next state of another type), WEFT_ERR_USAGE,
+// WEFT_ERR_UNSUPPORTED (a variable in the step), WEFT_ERR_ATTR (more than 32 results).
+WEFT_API void weft_scan(weft_graph *g, const weft_scan_spec *spec, weft_val *out_states,
+                        weft_val *out_stacks);
+
 // ---- gradient control and losses
 // x, through which no gradient flows.
 WEFT_API weft_val weft_stop_gradient(weft_graph *g, weft_val x);
@@ -384,6 +445,34 @@ WEFT_API weft_val weft_stop_gradient(weft_graph *g, weft_val x);
 // Numerics: subtracts the row's maximum; sums in f32 by the row rule.
 // Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE; WEFT_ERR_INDEX when it runs.
 WEFT_API weft_val weft_softmax_cross_entropy(weft_graph *g, weft_val logits, weft_val labels);
+
+typedef struct weft_attention_options {
+    size_t struct_size;
+    double scale;   // of the scores; 0: 1 / sqrt(d)
+    bool is_causal; // query i sees keys 0 .. i + tk - tq: the last query sees every key
+    weft_val mask;  // none, or [b,h,tq,tk] with sizes of 1 where it is the same for all:
+        // bool, true where the query sees the key, or f32, added to the score, -inf hides
+} weft_attention_options;
+#define WEFT_ATTENTION_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(weft_attention_options), 0, false,                                                  \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+// o = softmax(scale * q k^T + mask) v for each head, without forming the scores.
+//   q         [b,h,tq,d], d >= 1                        f32
+//   k, v      [b,hk,tk,d], h a multiple of hk           f32; h / hk heads after one another share one
+//   options   NULL: all defaults
+//   result    [b,h,tq,d]
+//   out_lse   NULL, or [b,h,tq]: log of the sum of exp of the scores; -inf for a query without keys
+// A query that sees no key gives 0, and zero gradients.
+// Gradient: of q, k and v, recomputed block by block; none of an additive mask. First order.
+// Numerics: blocks of 64 keys, ascending, with a running maximum; see doc/arithmetic.md. A query more
+// changes no other one's bits, so one by one equals all at once.
+// Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE, WEFT_ERR_USAGE (struct_size).
+WEFT_API weft_val weft_attention(weft_graph *g, weft_val q, weft_val k, weft_val v,
+                                 const weft_attention_options *options, weft_val *out_lse);
 
 // Records the caller's place for error messages. The library itself is built without these.
 #ifndef WEFT_NO_PLACE

@@ -75,6 +75,8 @@
 #define weft_mean_pool(g, ...) weft_mean_pool(WEFT_AT(g), __VA_ARGS__)
 #define weft_gather(g, ...) weft_gather(WEFT_AT(g), __VA_ARGS__)
 #define weft_scatter_add(g, ...) weft_scatter_add(WEFT_AT(g), __VA_ARGS__)
+#define weft_dynamic_slice(g, ...) weft_dynamic_slice(WEFT_AT(g), __VA_ARGS__)
+#define weft_dynamic_update(g, ...) weft_dynamic_update(WEFT_AT(g), __VA_ARGS__)
 #define weft_reshape(g, ...) weft_reshape(WEFT_AT(g), __VA_ARGS__)
 #define weft_flatten(g, ...) weft_flatten(WEFT_AT(g), __VA_ARGS__)
 #define weft_permute(g, ...) weft_permute(WEFT_AT(g), __VA_ARGS__)
@@ -82,7 +84,9 @@
 #define weft_broadcast(g, ...) weft_broadcast(WEFT_AT(g), __VA_ARGS__)
 #define weft_slice(g, ...) weft_slice(WEFT_AT(g), __VA_ARGS__)
 #define weft_pad(g, ...) weft_pad(WEFT_AT(g), __VA_ARGS__)
+#define weft_attention(g, ...) weft_attention(WEFT_AT(g), __VA_ARGS__)
 #define weft_concat(g, ...) weft_concat(WEFT_AT(g), __VA_ARGS__)
+#define weft_scan(g, ...) weft_scan(WEFT_AT(g), __VA_ARGS__)
 #define weft_stop_gradient(g, ...) weft_stop_gradient(WEFT_AT(g), __VA_ARGS__)
 #define weft_softmax_cross_entropy(g, ...) weft_softmax_cross_entropy(WEFT_AT(g), __VA_ARGS__)
 

@@ -6,18 +6,27 @@
 #include "weft/ops.h"
 
 typedef enum wf_task_kind {
-    WF_TASK_NONE,     // sources and views: no work
-    WF_TASK_MAP,      // fused elementwise over one iteration space
-    WF_TASK_ROW,      // elementwise and reductions over the trailing axes
-    WF_TASK_COLUMN,   // reductions over outer axes
-    WF_TASK_CONTRACT, // matmul
-    WF_TASK_CONV,     // convolution and its gradients
-    WF_TASK_WINDOW,   // pooling and its gradients
-    WF_TASK_INDEX,    // gather, scatter
-    WF_TASK_GUARD,    // finds non-finite values
-    WF_TASK_CALL,     // a caller's op: the device calls its eval
+    WF_TASK_NONE,      // sources and views: no work
+    WF_TASK_MAP,       // fused elementwise over one iteration space
+    WF_TASK_ROW,       // elementwise and reductions over the trailing axes
+    WF_TASK_COLUMN,    // reductions over outer axes
+    WF_TASK_CONTRACT,  // matmul
+    WF_TASK_CONV,      // convolution and its gradients
+    WF_TASK_WINDOW,    // pooling and its gradients
+    WF_TASK_INDEX,     // gather, scatter
+    WF_TASK_ORDER,     // sort, top_k
+    WF_TASK_GUARD,     // finds non-finite values
+    WF_TASK_ATTENTION, // attention and its gradient
+    WF_TASK_CALL,      // a caller's op: the device calls its eval
+    WF_TASK_SCAN,      // a region: the plan repeats its tasks, so no device meets the kind
     WF_N_TASK_KINDS
 } wf_task_kind;
+
+// The operand of an op that holds indices, and the range they must keep to; else the step is bad.
+typedef struct wf_index_range {
+    size_t input;
+    int64_t low, high; // both are in it; low > high: no index is good
+} wf_index_range;
 
 // What infer, eval, cost and the devices see of a node.
 typedef struct wf_node_info {
@@ -80,10 +89,11 @@ enum {
     WF_OP_COMMUTATIVE = 1u << 7,    // of the bits, too: operands may be ordered for CSE
     WF_OP_WEIGHT_OPERAND = 1u << 8, // operand 1 is a weight: no layout of images
     WF_OP_WEIGHT_RESULT = 1u << 9,
+    WF_OP_IN_PLACE = 1u << 10, // result 0 is operand 0 with a part changed: it may take its memory
 };
 
 #define WF_OP_MAX_ATTRS 8
-#define WF_OP_MAX_OUTPUTS 4
+#define WF_OP_MAX_OUTPUTS 32 // of a scan: states and stacked results
 
 typedef struct wf_inst wf_inst; // op/inst.h
 
@@ -106,6 +116,8 @@ struct wf_op {
     const wf_attr_spec *attrs;
     size_t n_attrs;
     const wf_elementwise *elementwise;
+    // How many results, where attributes say so: n_outputs is then the least.
+    uint32_t (*count_outputs)(const wf_attr *attrs);
     // Types of the outputs, or an error whose message starts behind "op: ".
     weft_status (*infer)(const wf_node_info *info, weft_type *out, weft_error *err);
     void (*grad)(const wf_grad_query *q);
@@ -120,6 +132,9 @@ struct wf_op {
     // goes. `fill` is what the rest holds, where there is a rest.
     void (*place)(const wf_node_info *info, size_t input, int64_t out_start[WEFT_MAX_DIM]);
     void (*fill)(const wf_node_info *info, wf_inst *out); // a CONST
+    // Ops that make the step bad by an index: which indices, and their range. Messages say both, and the
+    // planner sees which tasks may go bad, and which together.
+    wf_index_range (*index_range)(const wf_node_info *info);
     // Builds the op out of simpler ones, outputs into out[]; used before planning.
     void (*expand)(weft_graph *g, const wf_node_info *info, const weft_val *in, weft_val *out);
     // Plain loops: the canonical bits.

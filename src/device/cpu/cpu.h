@@ -103,6 +103,7 @@ extern const wf_cpu_lowering wf_cpu_lowering_conv;
 extern const wf_cpu_lowering wf_cpu_lowering_window;
 extern const wf_cpu_lowering wf_cpu_lowering_index;
 extern const wf_cpu_lowering wf_cpu_lowering_guard;
+extern const wf_cpu_lowering wf_cpu_lowering_attention;
 extern const wf_cpu_lowering wf_cpu_lowering_call;
 
 #endif

@@ -14,6 +14,7 @@ typedef struct wf_cpu_kernels {
     const wf_cpu_reduces *reduces;
     const wf_cpu_products *products;
     const wf_cpu_windows *windows;
+    const wf_cpu_attention *attention;
     wf_cpu_peak_fn *peak;
 } wf_cpu_kernels;
 

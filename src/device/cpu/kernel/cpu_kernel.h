@@ -148,4 +148,47 @@ typedef struct wf_cpu_windows {
                    int64_t count_stride, size_t n);
 } wf_cpu_windows;
 
+// Attention between its products: a block of up to 64 queries (rows) and 64 keys. What rows do not see is
+// no term: hidden.
+#define WF_CPU_ATTENTION_KEYS 64
+
+typedef struct wf_cpu_attention_block {
+    int64_t n_rows, n_keys;
+    float *s; // [n_rows, 64]: chains over d in, p out, +0 where hidden
+    float scale;
+    bool is_causal;
+    int64_t causal;           // row i sees keys 0 .. causal + i of the block
+    const uint8_t *bool_mask; // of row 0 and key 0; NULL: none
+    const float *added_mask;  // likewise
+    int64_t mask_row, mask_key;
+    uint8_t *seen; // NULL, or [n_rows, 64]: written, 0 where hidden
+    float *m, *l;  // softmax: running maximum and sum of each row, renewed
+    float *o;      // softmax: o[i * ld + c], c < d, the running output, multiplied by alpha
+    int64_t ld, d;
+    float *dp; // slope: [n_rows, 64]: chains over d of dout * v in, dS out, +0 where hidden
+    const float *lse, *delta; // slope: of each row
+} wf_cpu_attention_block;
+
+// c[i * ldc + j] takes a[i * a_row + t * a_term] * b[t * b_step + j] for ascending t where seen is not 0.
+typedef struct wf_cpu_attention_terms {
+    int64_t n_rows, n_cols, n_terms;
+    const float *a;
+    const uint8_t *seen; // placed as a
+    int64_t a_row, a_term;
+    const float *b;
+    int64_t b_step;
+    float *c;
+    int64_t ldc;
+} wf_cpu_attention_terms;
+
+typedef struct wf_cpu_attention {
+    void (*softmax)(const wf_cpu_attention_block *b);
+    void (*slope)(const wf_cpu_attention_block *b);
+    // y[c] = o[c] / l + (+0); 0 where l is 0
+    void (*finish)(float *y, const float *o, float l, int64_t n);
+    void (*log_sum)(float *lse, const float *m, const float *l, int64_t n); // m + log(l)
+    void (*add)(float *y, const float *x, int64_t n);                       // y[c] += x[c]
+    void (*terms)(const wf_cpu_attention_terms *p);
+} wf_cpu_attention;
+
 #endif
