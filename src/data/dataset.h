@@ -25,6 +25,7 @@ typedef struct wf_field {
 typedef struct wf_dataset {
     wf_allocator allocator;
     const char *source; // file or directory, for messages
+    const char *reader; // the name of the one that made it
     int64_t n_samples;
     int32_t n_fields;
     wf_field field[WF_DATASET_MAX_FIELDS];

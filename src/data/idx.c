@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "data/byte_source.h"
+#include "io/byte_source.h"
 
 typedef struct {
     uint8_t code;

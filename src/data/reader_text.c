@@ -3,9 +3,9 @@
 // behind each. Sample i begins at token i * stride; what is left at the end and too short is not used.
 #include <string.h>
 
-#include "data/byte_source.h"
 #include "data/readers.h"
 #include "data/vocabulary.h"
+#include "io/byte_source.h"
 
 // Tokens are numbered by i32 places, and four bytes each are held.
 #define TEXT_MAX_BYTES ((size_t)1 << 31)

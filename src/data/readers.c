@@ -76,5 +76,7 @@ weft_status wf_readers_open(const char *name, const wf_reader_options *options,
         WEFT_FAIL(err, WEFT_ERR_FORMAT, "data: no reader knows %s",
                   options->path ? options->path : "it without a path");
     }
-    return reader->open(options, out_dataset, err);
+    WEFT_TRY(reader->open(options, out_dataset, err));
+    (*out_dataset)->reader = reader->name;
+    return WEFT_OK;
 }

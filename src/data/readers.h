@@ -4,6 +4,7 @@
 #define WF_DATA_READERS_H
 
 #include "data/dataset.h"
+#include "io/image.h"
 
 typedef struct wf_reader_options {
     const wf_allocator *allocator; // NULL: the C library's
@@ -18,6 +19,10 @@ typedef struct wf_reader_options {
     void (*note)(void *user, const char *text);
     void *note_user;
     bool is_skipping_bad; // a damaged file is left out and counted; else it is an error
+
+    // ---- pictures
+    int64_t image[3];         // [c,h,w] wanted; zeros: the files' own, where they agree
+    wf_image_fitting fitting; // how they come to it
 
     // ---- text
     int64_t context;        // tokens of a sample

@@ -6,38 +6,6 @@
 #define N_BYTES 256
 #define N_CODES 0x110000u
 
-size_t wf_utf8_read(const uint8_t *data, size_t size, size_t at, uint32_t *out_code)
-{
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    uint32_t first = data[at], code;
-    size_t n = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    *out_code = first;
-    if (n < 2)
-        return n;
-    if (first > 0xF4 || size - at < n)
-        return 0;
-    code = first & (0x7Fu >> n);
-    for (size_t i = 1; i < n; i++) {
-        if ((data[at + i] & 0xC0) != 0x80)
-            return 0;
-        code = code << 6 | (data[at + i] & 0x3Fu);
-    }
-    *out_code = code;
-    bool is_surrogate = code >= 0xD800 && code < 0xE000;
-    return code < least[n] || is_surrogate || code >= N_CODES ? 0 : n;
-}
-
-size_t wf_utf8_write(uint32_t code, char out[WF_VOCABULARY_CHARACTER_BYTES])
-{
-    static const uint8_t lead[5] = {0, 0, 0xC0, 0xE0, 0xF0};
-    size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    out[n] = 0;
-    for (size_t i = n; i-- > 1; code >>= 6)
-        out[i] = (char)(0x80 | (code & 0x3F));
-    out[0] = (char)(lead[n] | code);
-    return n;
-}
-
 // Where a byte stands, as people count lines: from 1.
 static size_t line_of(const uint8_t *data, size_t at)
 {
@@ -170,8 +138,7 @@ weft_status wf_vocabulary_encode(const wf_vocabulary *v, const char *source, con
     return WEFT_OK;
 }
 
-size_t wf_vocabulary_decode(const wf_vocabulary *v, int64_t token,
-                            char out[WF_VOCABULARY_CHARACTER_BYTES])
+size_t wf_vocabulary_decode(const wf_vocabulary *v, int64_t token, char out[WF_UTF8_BYTES])
 {
     out[0] = out[1] = 0;
     if (token < 0 || token >= v->n)
@@ -184,7 +151,7 @@ size_t wf_vocabulary_decode(const wf_vocabulary *v, int64_t token,
 
 void wf_vocabulary_print(const wf_vocabulary *v, wf_text *out)
 {
-    char character[WF_VOCABULARY_CHARACTER_BYTES];
+    char character[WF_UTF8_BYTES];
     for (int64_t i = 0; v->code && i < v->n; i++)
         wf_text_append_n(out, character, wf_vocabulary_decode(v, i, character));
 }

@@ -4,21 +4,13 @@
 #define WF_DATA_VOCABULARY_H
 
 #include "base/text.h"
-
-// Longest character in UTF-8, with its final 0.
-#define WF_VOCABULARY_CHARACTER_BYTES 5
+#include "base/utf8.h"
 
 typedef struct wf_vocabulary {
     wf_allocator allocator;
     uint32_t *code; // [n] ascending; NULL: tokens are bytes
     int64_t n;
 } wf_vocabulary;
-
-// The character that begins at data[at]: returns its length 1 .. 4, or 0 where no whole one of UTF-8
-// does (cut, overlong, a surrogate, above U+10FFFF).
-size_t wf_utf8_read(const uint8_t *data, size_t size, size_t at, uint32_t *out_code);
-// Writes the character and a 0; returns its length.
-size_t wf_utf8_write(uint32_t code, char out[WF_VOCABULARY_CHARACTER_BYTES]);
 
 // The 256 bytes.
 void wf_vocabulary_init_bytes(wf_vocabulary *out_vocabulary, const wf_allocator *a);
@@ -38,7 +30,7 @@ weft_status wf_vocabulary_encode(const wf_vocabulary *vocabulary, const char *so
                                  size_t *out_n, weft_error *err);
 // The bytes of a token; returns how many. A token outside gives 0.
 size_t wf_vocabulary_decode(const wf_vocabulary *vocabulary, int64_t token,
-                            char out[WF_VOCABULARY_CHARACTER_BYTES]);
+                            char out[WF_UTF8_BYTES]);
 // All characters in order, as UTF-8; nothing where tokens are bytes.
 void wf_vocabulary_print(const wf_vocabulary *vocabulary, wf_text *out);
 // Accepts a zeroed one.

@@ -1,4 +1,5 @@
-// Decodes PNG with libpng: any bit depth, palette, interlaced; 16 bits scaled to 8, alpha dropped.
+// Decodes PNG with libpng: any bit depth, palette, interlaced; 16 bits scaled to 8, what is
+// transparent laid on white.
 #include <string.h>
 
 #include "io/image_codec.h"
@@ -39,7 +40,7 @@ static void read_bytes(png_structp png, png_bytep dst, size_t n)
     source->at += n;
 }
 
-// Header and conversions; returns the channels of a decoded row.
+// Header and conversions; returns the channels of a decoded row, alpha included.
 static int32_t prepare(png_structp png, png_infop info)
 {
     // A picture does not need more memory for a chunk than this.
@@ -48,7 +49,6 @@ static int32_t prepare(png_structp png, png_infop info)
     png_read_info(png, info);
     png_set_scale_16(png);
     png_set_expand(png);
-    png_set_strip_alpha(png);
     png_set_interlace_handling(png);
     png_read_update_info(png, info);
     return (int32_t)png_get_channels(png, info);
@@ -56,24 +56,31 @@ static int32_t prepare(png_structp png, png_infop info)
 
 // All that may jump is called from here; locals that the jump must not lose live in the caller.
 static weft_status decode(png_structp png, png_infop info, const wf_allocator *a,
-                          wf_image *out_image, weft_error *err)
+                          wf_image *out_image, uint8_t **blended, weft_error *err)
 {
     if (setjmp(png_jmpbuf(png)))
         return WEFT_ERR_FORMAT;
-    int32_t n_channels = prepare(png, info);
+    const int32_t n_read = prepare(png, info), n_channels = n_read < 3 ? 1 : 3;
     weft_status status = wf_image_init(out_image, a, (int32_t)png_get_image_height(png, info),
                                        (int32_t)png_get_image_width(png, info), n_channels, err);
+    const size_t n = (size_t)out_image->height * (size_t)out_image->width;
+    if (status == WEFT_OK && n_read != n_channels)
+        status = wf_alloc(a, n, (size_t)n_read, blended, err);
     if (status != WEFT_OK)
         return status;
-    size_t row_bytes = (size_t)out_image->width * (size_t)n_channels;
+    uint8_t *pixels = *blended ? *blended : out_image->pixels;
+    size_t row_bytes = (size_t)out_image->width * (size_t)n_read;
     if (png_get_rowbytes(png, info) != row_bytes)
         png_error(png, "rows have an unexpected length");
     int n_passes = png_get_interlace_type(png, info) == PNG_INTERLACE_NONE ? 1 : 7;
     for (int pass = 0; pass < n_passes; pass++) {
         for (int32_t y = 0; y < out_image->height; y++)
-            png_read_row(png, out_image->pixels + (size_t)y * row_bytes, NULL);
+            png_read_row(png, pixels + (size_t)y * row_bytes, NULL);
     }
     png_read_end(png, NULL);
+    for (size_t i = 0; *blended && i < n; i++)
+        wf_image_blend(pixels + i * (size_t)n_read, n_channels,
+                       out_image->pixels + i * (size_t)n_channels);
     return WEFT_OK;
 }
 
@@ -81,6 +88,7 @@ weft_status wf_png_decode(const wf_allocator *a, const char *path, const uint8_t
                           size_t size_bytes, wf_image *out_image, weft_error *err)
 {
     png_source source = {data, size_bytes, 0, ""};
+    uint8_t *blended = NULL;
     png_structp png =
         png_create_read_struct(PNG_LIBPNG_VER_STRING, &source, take_error, take_warning);
     png_infop info = png ? png_create_info_struct(png) : NULL;
@@ -90,7 +98,8 @@ weft_status wf_png_decode(const wf_allocator *a, const char *path, const uint8_t
         WEFT_FAIL(err, WEFT_ERR_MEMORY, "memory: no room to read %s", path);
     }
     png_set_read_fn(png, &source, read_bytes);
-    weft_status status = decode(png, info, a, out_image, err);
+    weft_status status = decode(png, info, a, out_image, &blended, err);
+    wf_free(a, blended);
     png_destroy_read_struct(&png, &info, NULL);
     if (source.message[0])
         status = wf_error_set(err, WEFT_ERR_FORMAT, "%s: damaged PNG (%s)", path, source.message);

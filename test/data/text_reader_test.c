@@ -154,7 +154,7 @@ static void every_character(void **state)
 {
     (void)state;
     for (uint32_t code = 1; code < 0x110000; code++) {
-        char bytes[WF_VOCABULARY_CHARACTER_BYTES];
+        char bytes[WF_UTF8_BYTES];
         uint32_t back;
         if (code >= 0xD800 && code < 0xE000)
             continue;
@@ -188,11 +188,11 @@ static void both_ways(void **state)
         assert_int_equal(n, is_bytes ? sizeof text - 1 : 15);
         wf_text_clear(&out);
         for (size_t i = 0; i < n; i++) {
-            char c[WF_VOCABULARY_CHARACTER_BYTES];
+            char c[WF_UTF8_BYTES];
             wf_text_append_n(&out, c, wf_vocabulary_decode(&v, token[i], c));
         }
         assert_string_equal(wf_text_str(&out), text);
-        char none[WF_VOCABULARY_CHARACTER_BYTES];
+        char none[WF_UTF8_BYTES];
         assert_int_equal(wf_vocabulary_decode(&v, v.n, none), 0);
         assert_int_equal(wf_vocabulary_decode(&v, -1, none), 0);
         wf_vocabulary_deinit(&v);

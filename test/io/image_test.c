@@ -13,6 +13,12 @@
 #if WEFT_HAVE_JPEG
 #include <jpeglib.h>
 #endif
+#if WEFT_HAVE_WEBP
+#include <webp/encode.h>
+#endif
+#if WEFT_HAVE_ZLIB
+#include <zlib.h>
+#endif
 
 static wf_allocator heap;
 
@@ -113,7 +119,7 @@ static void png_kinds(void **state)
         {8,
          PNG_COLOR_TYPE_GRAY_ALPHA,
          {1, 0, 2, 255, 3, 9, 4, 0},
-         {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}, {4, 4, 4}}},
+         {{255, 255, 255}, {2, 2, 2}, {246, 246, 246}, {255, 255, 255}}},
         {16,
          PNG_COLOR_TYPE_GRAY,
          {1, 1, 2, 2, 3, 3, 255, 255},
@@ -121,11 +127,11 @@ static void png_kinds(void **state)
         {8,
          PNG_COLOR_TYPE_RGB_ALPHA,
          {1, 2, 3, 0, 4, 5, 6, 255, 7, 8, 9, 1, 10, 11, 12, 0},
-         {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}}},
+         {{255, 255, 255}, {4, 5, 6}, {254, 254, 254}, {255, 255, 255}}},
         {1,
          PNG_COLOR_TYPE_PALETTE,
          {0x50},
-         {{10, 20, 30}, {200, 210, 220}, {10, 20, 30}, {200, 210, 220}}},
+         {{255, 255, 255}, {227, 232, 237}, {255, 255, 255}, {227, 232, 237}}},
     };
     for (size_t i = 0; i < 2 * WF_N_TESTS(kinds); i++) {
         wf_image image;
@@ -166,7 +172,7 @@ static void damaged_png(void **state)
                  TEMP("cut.png") ": damaged PNG (the file ends too early)");
     temp_write(TEMP("cut.png"), "GIF89a", 6);
     assert_fails(wf_image_read(&heap, TEMP("cut.png"), 3, &back, err), WEFT_ERR_FORMAT,
-                 TEMP("cut.png") ": neither a PNG nor a JPEG file");
+                 TEMP("cut.png") ": neither a PNG nor a JPEG nor a WebP file");
     temp_write(TEMP("cut.png"), "", 0);
     assert_fails(wf_image_read(&heap, TEMP("cut.png"), 3, &back, err), WEFT_ERR_FORMAT,
                  TEMP("cut.png") ": the file is empty, expected an image");
@@ -299,6 +305,110 @@ static void no_jpeg(void **state)
 #define damaged_jpeg no_jpeg
 #endif
 
+#if WEFT_HAVE_WEBP
+static void webp(void **state)
+{
+    (void)state;
+    // A red half, transparent where it ends.
+    uint8_t rgba[6 * 8 * 4], *out;
+    wf_image image;
+    for (int i = 0; i < 48; i++)
+        memcpy(rgba + 4 * i, i % 8 < 4 ? "\xC8\x1E\x28\xFF" : "\x0A\x14\x1E\x00", 4);
+    size_t size = WebPEncodeLosslessRGBA(rgba, 8, 6, 32, &out);
+    assert_true(size > 0);
+    temp_write(TEMP("a.webp"), out, size);
+    assert_int_equal(wf_image_read(&heap, TEMP("a.webp"), 3, &image, NULL), WEFT_OK);
+    assert_int_equal(image.height, 6);
+    assert_int_equal(image.width, 8);
+    assert_memory_equal(image.pixels, "\xC8\x1E\x28", 3);
+    assert_memory_equal(image.pixels + 3 * 7, "\xFF\xFF\xFF", 3);
+    wf_image_deinit(&image);
+    for (size_t n = 0; n < size; n++) {
+        weft_error err = {0};
+        temp_write(TEMP("a.webp"), out, n);
+        weft_status status = wf_image_read(&heap, TEMP("a.webp"), 3, &image, &err);
+        // The last byte may be padding.
+        assert_true(status == WEFT_ERR_FORMAT || (n == size - 1 && status == WEFT_OK));
+        if (status == WEFT_OK)
+            wf_image_deinit(&image);
+        else
+            assert_non_null(strstr(err.message, TEMP("a.webp") ": "));
+    }
+    WebPFree(out);
+}
+#else
+static void webp(void **state)
+{
+    (void)state;
+    WF_SKIP("built without libwebp");
+}
+#endif
+
+// ImageNet holds JPEG files that are gzipped.
+static void gzipped_picture(void **state)
+{
+    (void)state;
+    need_png();
+#if WEFT_HAVE_ZLIB
+    wf_image image = pattern(3, 4, 3), back;
+    uint8_t *bytes;
+    size_t size;
+    assert_int_equal(wf_png_write(&heap, TEMP("z.png"), &image, NULL), WEFT_OK);
+    assert_int_equal(wf_file_read(&heap, TEMP("z.png"), &bytes, &size, NULL), WEFT_OK);
+    gzFile f = gzopen(TEMP("z.png"), "wb");
+    assert_non_null(f);
+    assert_int_equal(gzwrite(f, bytes, (unsigned)size), size);
+    assert_int_equal(gzclose(f), Z_OK);
+    wf_free(&heap, bytes);
+    assert_int_equal(wf_image_read(&heap, TEMP("z.png"), 0, &back, NULL), WEFT_OK);
+    assert_memory_equal(back.pixels, image.pixels, 36);
+    wf_image_deinit(&back);
+    // Zeros without end.
+    static const uint8_t zeros[1 << 20];
+    f = gzopen(TEMP("bomb.png"), "wb");
+    assert_non_null(f);
+    for (int i = 0; i < 300; i++)
+        assert_int_equal(gzwrite(f, zeros, sizeof zeros), sizeof zeros);
+    assert_int_equal(gzclose(f), Z_OK);
+    assert_fails(wf_image_read(&heap, TEMP("bomb.png"), 3, &back, err), WEFT_ERR_FORMAT,
+                 TEMP("bomb.png") ": unpacks to more than 268435456 bytes");
+    wf_image_deinit(&image);
+#endif
+}
+
+static void fittings(void **state)
+{
+    (void)state;
+    wf_image image = {.pixels = NULL}, out;
+    assert_int_equal(wf_image_init(&image, &heap, 2, 6, 1, NULL), WEFT_OK);
+    memcpy(image.pixels, "\x0A\x14\x1E\x28\x32\x3C\x0A\x14\x1E\x28\x32\x3C", 12);
+    assert_int_equal(wf_image_fit(&image, &heap, WF_IMAGE_STRETCH, 2, 2, &out, NULL), WEFT_OK);
+    assert_memory_equal(out.pixels, "\x14\x32\x14\x32", 4);
+    wf_image_deinit(&out);
+    assert_int_equal(wf_image_fit(&image, &heap, WF_IMAGE_CROP, 2, 2, &out, NULL), WEFT_OK);
+    assert_memory_equal(out.pixels, "\x1E\x28\x1E\x28", 4);
+    wf_image_deinit(&out);
+    assert_int_equal(wf_image_fit(&image, &heap, WF_IMAGE_PAD, 6, 6, &out, NULL), WEFT_OK);
+    static const uint8_t none[6];
+    for (int y = 0; y < 6; y++)
+        assert_memory_equal(out.pixels + 6 * y, y == 2 || y == 3 ? image.pixels : none, 6);
+    wf_image_deinit(&out);
+    // Every size into every other.
+    for (int32_t h = 1; h < 9; h++) {
+        for (int32_t w = 1; w < 9; w++) {
+            for (int kind = 0; kind < 3; kind++) {
+                assert_int_equal(
+                    wf_image_fit(&image, &heap, (wf_image_fitting)kind, h, w, &out, NULL), WEFT_OK);
+                assert_int_equal(out.height * 10 + out.width, h * 10 + w);
+                wf_image_deinit(&out);
+            }
+        }
+    }
+    assert_fails(wf_image_fit(&image, &heap, WF_IMAGE_CROP, 2, 0, &out, err), WEFT_ERR_SHAPE,
+                 "image: 2 x 0 pixels, expected sides from 1 to 16384");
+    wf_image_deinit(&image);
+}
+
 static void exif_is_read_carefully(void **state)
 {
     (void)state;
@@ -390,8 +500,17 @@ static void contact_sheet(void **state)
 
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
 const struct CMUnitTest wf_tests_image[] = {
-    TEST(png_round_trip),         TEST(png_kinds),        TEST(damaged_png),
-    TEST(jpeg_colours),           TEST(jpeg_orientation), TEST(damaged_jpeg),
-    TEST(exif_is_read_carefully), TEST(resizing),         TEST(contact_sheet),
+    TEST(png_round_trip),
+    TEST(png_kinds),
+    TEST(damaged_png),
+    TEST(jpeg_colours),
+    TEST(jpeg_orientation),
+    TEST(damaged_jpeg),
+    TEST(exif_is_read_carefully),
+    TEST(resizing),
+    TEST(contact_sheet),
+    TEST(webp),
+    TEST(gzipped_picture),
+    TEST(fittings),
 };
 const unsigned long wf_n_tests_image = WF_N_TESTS(wf_tests_image);

@@ -1,6 +1,6 @@
 // Reads plain files from their map and gzipped ones through zlib's inflate, which checks length and
 // CRC-32 of each member.
-#include "data/byte_source.h"
+#include "io/byte_source.h"
 
 #include <limits.h>
 #include <string.h>

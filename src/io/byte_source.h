@@ -1,6 +1,6 @@
 // Bytes of a file in order, unpacked when the file is gzipped (told by content, not by name).
-#ifndef WF_DATA_BYTE_SOURCE_H
-#define WF_DATA_BYTE_SOURCE_H
+#ifndef WF_IO_BYTE_SOURCE_H
+#define WF_IO_BYTE_SOURCE_H
 
 #include "base/file.h"
 

@@ -1,0 +1,260 @@
+// Lists of picture files.
+#include "data/image_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/file.h"
+#include "io/csv.h"
+#include "io/directory.h"
+
+// Folders inside a class; links may go in circles.
+#define DEPTH_MAX 16
+
+bool wf_image_list_is_picture(const char *name)
+{
+    static const char *const endings[] = {"png", "jpg", "jpeg", "jpe", "webp"};
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot && i < WF_COUNT_OF(endings); i++) {
+        if (!strcasecmp(dot + 1, endings[i]))
+            return true;
+    }
+    return false;
+}
+
+static weft_status fail_memory(const char *path, weft_error *err)
+{
+    WEFT_FAIL(err, WEFT_ERR_MEMORY, "memory: no room for the files of %s", path);
+}
+
+static weft_status begin(wf_image_list *list, const wf_reader_options *o, const char *path,
+                         weft_error *err)
+{
+    memset(list, 0, sizeof *list);
+    list->allocator = o->allocator ? *o->allocator : wf_allocator_default();
+    wf_arena_init(&list->arena, &list->allocator);
+    if (!o->class_names)
+        return WEFT_OK;
+    const size_t n = (size_t)o->n_classes;
+    WEFT_TRY(wf_alloc(&list->allocator, n, sizeof *list->class_names, &list->class_names, err));
+    for (; list->n_classes < n; list->n_classes++) {
+        char *name = wf_arena_strdup(&list->arena, o->class_names[list->n_classes]);
+        if (!name)
+            return fail_memory(path, err);
+        list->class_names[list->n_classes] = name;
+    }
+    return WEFT_OK;
+}
+
+static weft_status add_file(wf_image_list *list, const char *path, int32_t label, size_t line,
+                            size_t *capacity, weft_error *err)
+{
+    WEFT_TRY(
+        wf_array_reserve(&list->allocator, &list->v, capacity, list->n + 1, sizeof *list->v, err));
+    wf_image_file *file = &list->v[list->n];
+    *file = (wf_image_file){wf_arena_strdup(&list->arena, path), label, line};
+    if (!file->path)
+        return fail_memory(path, err);
+    list->n++;
+    return WEFT_OK;
+}
+
+static int32_t find_class(const wf_image_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n_classes; i++) {
+        if (!strcmp(list->class_names[i], name))
+            return (int32_t)i;
+    }
+    return -1;
+}
+
+// Every picture below path, folder by folder, sorted.
+static weft_status add_folder(wf_image_list *list, const char *path, int32_t label, int depth,
+                              size_t *capacity, weft_error *err)
+{
+    wf_directory d;
+    if (depth > DEPTH_MAX)
+        WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: folders more than %d deep", path, DEPTH_MAX);
+    WEFT_TRY(wf_directory_read(&list->allocator, path, &d, err));
+    weft_status status = WEFT_OK;
+    for (size_t i = 0; i < d.n && status == WEFT_OK; i++) {
+        char *whole;
+        status = wf_path_join(&list->allocator, path, d.v[i].name, &whole, err);
+        if (status != WEFT_OK)
+            break;
+        if (d.v[i].is_directory)
+            status = add_folder(list, whole, label, depth + 1, capacity, err);
+        else if (wf_image_list_is_picture(d.v[i].name))
+            status = add_file(list, whole, label, 0, capacity, err);
+        else
+            list->n_others++;
+        wf_free(&list->allocator, whole);
+    }
+    wf_directory_deinit(&d);
+    return status;
+}
+
+// The folders of d that hold pictures become the classes, unless they are given.
+static weft_status name_classes(wf_image_list *list, const wf_directory *d, const char *path,
+                                weft_error *err)
+{
+    if (list->class_names)
+        return WEFT_OK;
+    WEFT_TRY(wf_alloc(&list->allocator, d->n, sizeof *list->class_names, &list->class_names, err));
+    for (size_t i = 0; i < d->n; i++) {
+        if (!d->v[i].is_directory)
+            continue;
+        char *name = wf_arena_strdup(&list->arena, d->v[i].name);
+        if (!name)
+            return fail_memory(path, err);
+        list->class_names[list->n_classes++] = name;
+    }
+    return WEFT_OK;
+}
+
+static weft_status add_classes(wf_image_list *list, const wf_directory *d, const char *path,
+                               weft_error *err)
+{
+    size_t capacity = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        const char *name = d->v[i].name;
+        char *whole;
+        if (!d->v[i].is_directory) {
+            list->n_others++;
+            continue;
+        }
+        const int32_t label = find_class(list, name);
+        if (label < 0)
+            WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: folder '%s' is none of the %zu classes", path,
+                      name, list->n_classes);
+        WEFT_TRY(wf_path_join(&list->allocator, path, name, &whole, err));
+        const weft_status status = add_folder(list, whole, label, 0, &capacity, err);
+        wf_free(&list->allocator, whole);
+        WEFT_TRY(status);
+    }
+    if (list->n == 0)
+        WEFT_FAIL(
+            err, WEFT_ERR_FORMAT,
+            "%s: no pictures in its folders, expected .png, .jpg or .webp files in a folder for "
+            "each class",
+            path);
+    return WEFT_OK;
+}
+
+weft_status wf_image_list_from_folder(wf_image_list *out, const wf_reader_options *o,
+                                      const char *path, weft_error *err)
+{
+    wf_directory d = {.n = 0};
+    weft_status status;
+    WEFT_TRY_GOTO(begin(out, o, path, err));
+    WEFT_TRY_GOTO(wf_directory_read(&out->allocator, path, &d, err));
+    WEFT_TRY_GOTO(name_classes(out, &d, path, err));
+    status = add_classes(out, &d, path, err);
+fail:
+    wf_directory_deinit(&d);
+    if (status != WEFT_OK)
+        wf_image_list_deinit(out);
+    return status;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+    return strcmp(*x, *y);
+}
+
+// The different labels of the rows, sorted, unless they are given.
+static weft_status name_labels(wf_image_list *list, const wf_csv *csv, size_t first,
+                               const char *path, weft_error *err)
+{
+    if (list->class_names)
+        return WEFT_OK;
+    const size_t n = csv->n_rows - first;
+    WEFT_TRY(wf_alloc(&list->allocator, n, sizeof *list->class_names, &list->class_names, err));
+    for (size_t i = 0; i < n; i++)
+        list->class_names[i] = wf_csv_cell(csv, first + i, 1);
+    if (n)
+        qsort(list->class_names, n, sizeof *list->class_names, compare_words);
+    for (size_t i = 0; i < n; i++) {
+        if (i && !strcmp(list->class_names[i], list->class_names[list->n_classes - 1]))
+            continue;
+        char *name = wf_arena_strdup(&list->arena, list->class_names[i]);
+        if (!name)
+            return fail_memory(path, err);
+        list->class_names[list->n_classes++] = name;
+    }
+    return WEFT_OK;
+}
+
+static weft_status add_rows(wf_image_list *list, const wf_csv *csv, size_t first, const char *path,
+                            weft_error *err)
+{
+    size_t capacity = 0;
+    char *folder = wf_arena_strdup(&list->arena, path);
+    if (!folder)
+        return fail_memory(path, err);
+    folder[wf_path_base(folder) - folder] = 0; // "" where the list lies here
+    for (size_t i = first; i < csv->n_rows; i++) {
+        const char *name = wf_csv_cell(csv, i, 0), *label = wf_csv_cell(csv, i, 1);
+        char *whole = NULL;
+        const int32_t label_idx = find_class(list, label);
+        if (!name[0] || !label[0])
+            WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: line %zu: no %s, expected path and label", path,
+                      csv->line[i], name[0] ? "label" : "path");
+        if (label_idx < 0)
+            WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: line %zu: label '%s' is none of the %zu classes",
+                      path, csv->line[i], label, list->n_classes);
+        if (name[0] != '/' && folder[0])
+            WEFT_TRY(wf_path_join(&list->allocator, folder, name, &whole, err));
+        const weft_status status =
+            add_file(list, whole ? whole : name, label_idx, csv->line[i], &capacity, err);
+        wf_free(&list->allocator, whole);
+        WEFT_TRY(status);
+    }
+    if (list->n == 0)
+        WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: no rows behind its header", path);
+    return WEFT_OK;
+}
+
+static bool is_header(const wf_csv *csv)
+{
+    static const char *const words[] = {"path", "file", "filename", "image"};
+    for (size_t i = 0; i < WF_COUNT_OF(words); i++) {
+        if (!strcasecmp(wf_csv_cell(csv, 0, 0), words[i]))
+            return true;
+    }
+    return false;
+}
+
+weft_status wf_image_list_from_csv(wf_image_list *out, const wf_reader_options *o, const char *path,
+                                   weft_error *err)
+{
+    wf_csv csv = {.text = NULL};
+    weft_status status;
+    WEFT_TRY_GOTO(begin(out, o, path, err));
+    WEFT_TRY_GOTO(wf_csv_read(&out->allocator, path, 0, &csv, err));
+    if (csv.n_columns != 2) {
+        status = wf_error_set(err, WEFT_ERR_FORMAT, "%s: %zu columns, expected two: path and label",
+                              path, csv.n_columns);
+        goto fail;
+    }
+    const size_t first = is_header(&csv) ? 1 : 0;
+    WEFT_TRY_GOTO(name_labels(out, &csv, first, path, err));
+    status = add_rows(out, &csv, first, path, err);
+fail:
+    wf_csv_deinit(&csv);
+    if (status != WEFT_OK)
+        wf_image_list_deinit(out);
+    return status;
+}
+
+void wf_image_list_deinit(wf_image_list *list)
+{
+    if (!list->allocator.reallocate)
+        return;
+    wf_free(&list->allocator, list->v);
+    wf_free(&list->allocator, list->class_names);
+    wf_arena_deinit(&list->arena);
+    memset(list, 0, sizeof *list);
+}
