@@ -208,11 +208,18 @@ WEFT_API weft_val weft_reduce_max(weft_graph *g, weft_val x, const int32_t *axes
                                   bool keep_dims);
 WEFT_API weft_val weft_reduce_min(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes,
                                   bool keep_dims);
-// Index of the greatest along one axis: the lowest of equals (-0 equals +0), NaN is greatest.
+// Product.   f32 i32 i64; integers wrap.   Gradient: dy times the other elements' product, without a
+// division, so zeros are no special case. First order.
+// Numerics: one ascending chain from 1; of nothing 1.
+WEFT_API weft_val weft_reduce_prod(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes,
+                                   bool keep_dims);
+// Index of the greatest, of the least along one axis: the lowest of equals (-0 equals +0); to both NaN
+// comes first.
 //   x       f32, integers, bool
 //   result  i32
 // The gradient stops. Errors: WEFT_ERR_SHAPE (nothing to reduce).
 WEFT_API weft_val weft_argmax(weft_graph *g, weft_val x, int32_t axis, bool keep_dims);
+WEFT_API weft_val weft_argmin(weft_graph *g, weft_val x, int32_t axis, bool keep_dims);
 // Mean and variance (divided by the count, not count - 1), both with the reduced axes of size 1.
 //   x       f32
 // Gradient: dx = dmean / n + dvariance * 2 (x - mean) / n.
@@ -220,6 +227,21 @@ WEFT_API weft_val weft_argmax(weft_graph *g, weft_val x, int32_t axis, bool keep
 // keeps its bits. Of nothing NaN both.
 WEFT_API void weft_moments(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes,
                            weft_val *out_mean, weft_val *out_variance);
+
+// ---- running sums and products: y[k] of x[0] .. x[k] along one axis.
+//   x          any shape     f32 i32 i64; integers wrap
+//   axis       -n <= axis < n
+//   exclusive  without x[k] itself
+//   reverse    of x[k] .. to the end of the axis
+//   result     type of x
+// Errors: WEFT_ERR_SHAPE (axis out of range), WEFT_ERR_DTYPE.
+// Gradient: the running sum of dy from the other side.
+// Numerics: in chunks of 1024, from +0, and the totals of the chunks before are added.
+WEFT_API weft_val weft_cumsum(weft_graph *g, weft_val x, int32_t axis, bool exclusive,
+                              bool reverse);
+// No gradient (weft_reduce_prod has one). Numerics: one chain from 1.
+WEFT_API weft_val weft_cumprod(weft_graph *g, weft_val x, int32_t axis, bool exclusive,
+                               bool reverse);
 
 // ---- products
 // c = a b over the last two axes.
@@ -372,6 +394,10 @@ WEFT_API weft_val weft_flatten(weft_graph *g, weft_val x, int32_t first);
 //   order   each of x's axes once; negative counts from the end
 // Gradient: permuted back. Errors: WEFT_ERR_ATTR (not each axis once).
 WEFT_API weft_val weft_permute(weft_graph *g, weft_val x, const int32_t *order);
+// The order of the elements reversed along some axes.
+//   axes    n_axes of them, each once; negative counts from the end; NULL with n_axes 0: all
+// Gradient: flipped back. Errors: WEFT_ERR_SHAPE (axis out of range), WEFT_ERR_ATTR (axis named twice).
+WEFT_API weft_val weft_flip(weft_graph *g, weft_val x, const int32_t *axes, size_t n_axes);
 // Swaps the last two axes. Errors: WEFT_ERR_SHAPE (fewer than two).
 WEFT_API weft_val weft_transpose(weft_graph *g, weft_val x);
 // NumPy's rule: axes are matched from the right, size 1 stretches.

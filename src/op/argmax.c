@@ -7,19 +7,7 @@ static const wf_attr_spec attrs[] = {{"axes", WF_ATTR_INTS}};
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
 {
     const uint32_t allowed = WF_DTYPE_BIT(WEFT_F32) | WF_DTYPES_INT | WF_DTYPE_BIT(WEFT_BOOL);
-    const wf_attr *axes = &info->attrs[WF_REDUCE_AXES];
-    char text[WF_TYPE_TEXT];
-    WEFT_TRY(wf_infer_reduce(info, allowed, out, err));
-    if (axes->n != 1) {
-        WEFT_FAIL(err, WEFT_ERR_ATTR, "%zu axes, expected 1", axes->n);
-    }
-    if (info->in[0].dims[axes->u.ints[0]] > INT32_MAX) {
-        WEFT_FAIL(err, WEFT_ERR_SHAPE, "axis %lld is too long for an i32, x is %s",
-                  (long long)axes->u.ints[0],
-                  wf_dims_text(info->in[0].dims, info->in[0].ndim, text));
-    }
-    out->dtype = WEFT_I32;
-    return wf_infer_reduce_some(info, out, err);
+    return wf_infer_reduce_index(info, allowed, out, err);
 }
 
 static weft_status eval(wf_eval *q, weft_error *err)

@@ -13,6 +13,7 @@ typedef enum wf_task_kind {
     WF_TASK_CONTRACT,  // matmul
     WF_TASK_CONV,      // convolution and its gradients
     WF_TASK_WINDOW,    // pooling and its gradients
+    WF_TASK_CHAIN,     // cumulative sums and products, whose terms follow one another
     WF_TASK_INDEX,     // gather, scatter
     WF_TASK_ORDER,     // sort, top_k
     WF_TASK_GUARD,     // finds non-finite values

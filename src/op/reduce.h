@@ -24,6 +24,9 @@ weft_status wf_infer_reduce(const wf_node_info *info, uint32_t allowed, weft_typ
 weft_status wf_infer_reduce_rule(const wf_node_info *info, weft_error *err);
 // An error when results exist but have nothing to reduce.
 weft_status wf_infer_reduce_some(const wf_node_info *info, const weft_type *out, weft_error *err);
+// argmax, argmin: one axis, which an i32 can count, and something to reduce; the result is i32.
+weft_status wf_infer_reduce_index(const wf_node_info *info, uint32_t allowed, weft_type *out,
+                                  weft_error *err);
 
 // The constructor: the node, and behind it the reshape that drops the axes unless keep_dims.
 weft_val wf_build_reduce(weft_graph *g, const wf_op *op, weft_val x, const int32_t *axes,

@@ -74,6 +74,24 @@ weft_status wf_infer_reduce_some(const wf_node_info *info, const weft_type *out,
     return WEFT_OK;
 }
 
+weft_status wf_infer_reduce_index(const wf_node_info *info, uint32_t allowed, weft_type *out,
+                                  weft_error *err)
+{
+    const wf_attr *axes = &info->attrs[WF_REDUCE_AXES];
+    char text[WF_TYPE_TEXT];
+    WEFT_TRY(wf_infer_reduce(info, allowed, out, err));
+    if (axes->n != 1) {
+        WEFT_FAIL(err, WEFT_ERR_ATTR, "%zu axes, expected 1", axes->n);
+    }
+    if (info->in[0].dims[axes->u.ints[0]] > INT32_MAX) {
+        WEFT_FAIL(err, WEFT_ERR_SHAPE, "axis %lld is too long for an i32, x is %s",
+                  (long long)axes->u.ints[0],
+                  wf_dims_text(info->in[0].dims, info->in[0].ndim, text));
+    }
+    out->dtype = WEFT_I32;
+    return wf_infer_reduce_some(info, out, err);
+}
+
 weft_val wf_build_reduce(weft_graph *g, const wf_op *op, weft_val x, const int32_t *axes,
                          size_t n_axes, bool keep_dims)
 {

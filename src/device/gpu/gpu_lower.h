@@ -53,12 +53,14 @@ weft_status wf_gpu_lower_kernel(wf_gpu_builder *b);
 weft_status wf_gpu_lower_contract(wf_gpu_builder *b);
 weft_status wf_gpu_lower_conv(wf_gpu_builder *b);
 weft_status wf_gpu_lower_window(wf_gpu_builder *b);
+weft_status wf_gpu_lower_chain(wf_gpu_builder *b);
 weft_status wf_gpu_lower_index(wf_gpu_builder *b);
 weft_status wf_gpu_lower_guard(wf_gpu_builder *b);
 
 size_t wf_gpu_workspace_kernel(const wf_gpu_device *dev, const wf_task *task);
 size_t wf_gpu_workspace_contract(const wf_gpu_device *dev, const wf_task *task);
 size_t wf_gpu_workspace_conv(const wf_gpu_device *dev, const wf_task *task);
+size_t wf_gpu_workspace_chain(const wf_gpu_device *dev, const wf_task *task);
 size_t wf_gpu_workspace_index(const wf_gpu_device *dev, const wf_task *task);
 size_t wf_gpu_workspace_guard(const wf_gpu_device *dev, const wf_task *task);
 

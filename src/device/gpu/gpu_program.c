@@ -15,6 +15,7 @@ static const lowering lowerings[WF_N_TASK_KINDS] = {
     [WF_TASK_CONTRACT] = {wf_gpu_lower_contract, wf_gpu_workspace_contract},
     [WF_TASK_CONV] = {wf_gpu_lower_conv, wf_gpu_workspace_conv},
     [WF_TASK_WINDOW] = {wf_gpu_lower_window, NULL},
+    [WF_TASK_CHAIN] = {wf_gpu_lower_chain, wf_gpu_workspace_chain},
     [WF_TASK_INDEX] = {wf_gpu_lower_index, wf_gpu_workspace_index},
     [WF_TASK_GUARD] = {wf_gpu_lower_guard, wf_gpu_workspace_guard},
 };
