@@ -1,5 +1,5 @@
 # Lists made from file names, in ${build}/generated/weft_generated/: op_list.inc, device_list.inc,
-# verb_list.inc, reader_list.inc, test_list.inc (at configure time; a new file reconfigures), and two made
+# verb_list.inc, reader_list.inc, family_list.inc, test_list.inc (at configure time; a new file reconfigures), and two made
 # from contents at build time: elementwise_list.inc and gpu_sources.inc.
 set(weft_lists ${weft_generated}/weft_generated)
 
@@ -57,6 +57,11 @@ weft_write_list(verb_list.inc WF_VERB ${verbs})
 file(GLOB reader_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/data/reader_*.c)
 weft_stems(readers "reader_" "\\.c" ${reader_files})
 weft_write_list(reader_list.inc WF_READER ${readers})
+
+file(GLOB family_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/nn/family_*.c)
+weft_stems(families "family_" "\\.c" ${family_files})
+list(FILTER families EXCLUDE REGEX "_common$")
+weft_write_list(family_list.inc WF_FAMILY ${families})
 
 file(GLOB_RECURSE weft_test_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/*_test.c)
 weft_stems(weft_test_stems "" "_test\\.c" ${weft_test_files})

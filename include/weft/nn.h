@@ -6,7 +6,8 @@
 // shapes are PyTorch's.
 //
 //   weft_nn *nn;
-//   weft_nn_create(g, &(weft_nn_options){sizeof(weft_nn_options), true, 1}, &nn, &err);
+//   weft_nn_create(g, &(weft_nn_options){sizeof(weft_nn_options), .is_training = true}, &nn,
+//                  &err);
 //   weft_val y = weft_linear(nn, "fc1", x, 10, NULL);
 //   weft_val loss = weft_cross_entropy(g, y, labels, NULL);
 //   weft_train_step(nn, loss, &optimizer, &schedule);
@@ -30,10 +31,13 @@ typedef struct weft_nn_options {
     size_t struct_size;
     bool is_training; // dropout drops, batch norm takes the batch's statistics and updates its own
     int64_t seed;     // of initialisers and dropout
+    bool
+        is_accumulating; // for weft_accumulate_step: each micro-batch of a step draws other numbers
+    bool uses_averages;  // parameters are what weft_average_parameters made of them
 } weft_nn_options;
 #define WEFT_NN_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(weft_nn_options), false, 0                                                          \
+        sizeof(weft_nn_options), false, 0, false, false                                            \
     }
 
 // Starts building in graph, which must outlive it; one thread. options may be NULL.
@@ -62,6 +66,7 @@ typedef struct weft_parameter {
     bool has_own_decay; // weight_decay instead of the optimiser's
     double weight_decay;
     bool is_left_to_adamw;
+    weft_val grad, next; // behind a training step: its gradient, clipped, and its new value
 } weft_parameter;
 WEFT_API size_t weft_nn_n_parameters(const weft_nn *nn);
 // Name NULL and val none beyond the last.
@@ -397,6 +402,29 @@ WEFT_API weft_val weft_train_step(weft_nn *nn, weft_val loss,
                                   const weft_optimizer_options *optimizer,
                                   const weft_schedule_options *schedule);
 
+// The same step cut into micro-batches, for batches that do not fit: one program with
+// weft_accumulate_step runs for each, then one with weft_update_step ends the step.
+//   loss     [] f32, the mean over what counts in the micro-batch
+//   weight   [] f32, how much counts in it: samples, or labels that are not ignored
+//   out_loss [] f32, the mean over all that counted; 0 where nothing did (then gradients are 0, too)
+// State variables: "<parameter>.grad", "accumulated.loss", "accumulated.weight", "micro"; 0 between steps.
+// Numerics: the sum over the micro-batches, in order, of the gradient of loss * weight (flushed), divided
+// once by the sum of the weights. It is not the sum of the whole batch, but for rounding.
+WEFT_API void weft_accumulate_step(weft_nn *nn, weft_val loss, weft_val weight);
+WEFT_API weft_val weft_update_step(weft_nn *nn, const weft_optimizer_options *optimizer,
+                                   const weft_schedule_options *schedule, weft_val *out_loss);
+
+// Behind weft_train_step or weft_update_step: keeps a moving average of every parameter in the variable
+// "<parameter>.ema", average = d * average + (1 - d) * new value, d = min(decay, step / (9 + step)),
+// flushed; so the first average is the first new value. A model made with uses_averages reads them.
+//   decay   0 < decay < 1
+WEFT_API void weft_average_parameters(weft_nn *nn, double decay);
+
+// Behind weft_train_step or weft_update_step: what it did to each trainable parameter, in their order.
+//   result   [n,2] f32: norm of the gradient (clipped); norm of the change over norm of the parameter (0
+//            for a parameter of zeros)
+WEFT_API weft_val weft_step_statistics(weft_nn *nn);
+
 // Records the caller's place for error messages, as weft/place.h does for ops.
 #ifndef WEFT_NO_PLACE
 #define WEFT_NN_AT(nn) weft_nn_at((nn), __FILE__, __LINE__)
@@ -427,6 +455,10 @@ WEFT_API weft_val weft_train_step(weft_nn *nn, weft_val loss,
 #define weft_clip_norm(g, ...) weft_clip_norm(WEFT_AT(g), __VA_ARGS__)
 #define weft_optimizer_apply(nn, ...) weft_optimizer_apply(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_train_step(nn, ...) weft_train_step(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_accumulate_step(nn, ...) weft_accumulate_step(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_update_step(nn, ...) weft_update_step(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_average_parameters(nn, ...) weft_average_parameters(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_step_statistics(nn) weft_step_statistics(WEFT_NN_AT(nn))
 #endif
 
 #ifdef __cplusplus

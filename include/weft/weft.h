@@ -6,6 +6,7 @@
 #include <weft/bench.h>
 #include <weft/check.h>
 #include <weft/device.h>
+#include <weft/family.h>
 #include <weft/graph.h>
 #include <weft/nn.h>
 #include <weft/ops.h>

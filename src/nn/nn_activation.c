@@ -12,6 +12,16 @@ weft_val weft_leaky_relu(weft_graph *g, weft_val x, double slope)
     return y;
 }
 
+weft_val weft_relu6(weft_graph *g, weft_val x)
+{
+    weft_scope_push(g, "relu6");
+    // A select, not min: the gradient at 6 is 0, as PyTorch's.
+    const weft_val top = wf_nn_number(g, 6.0);
+    const weft_val y = weft_select(g, weft_less(g, x, top), weft_relu(g, x), top);
+    weft_scope_pop(g);
+    return y;
+}
+
 // x - max(x) over the axis. The maximum's own gradient cancels, so it carries none.
 static weft_val shifted(weft_graph *g, weft_val x, int32_t axis)
 {
@@ -55,7 +65,8 @@ static const struct {
     const char *name;
     weft_val (*build)(weft_graph *g, weft_val x);
 } activations[] = {
-    {"relu", weft_relu},       {"leaky_relu", leaky},
+    {"relu", weft_relu},       {"relu6", weft_relu6},
+    {"leaky_relu", leaky},
     {"gelu", weft_gelu},       {"gelu_tanh", weft_gelu_tanh},
     {"silu", weft_silu},       {"tanh", weft_tanh},
     {"sigmoid", weft_sigmoid}, {"softplus", weft_softplus},
@@ -70,8 +81,8 @@ weft_val weft_activation(weft_graph *g, const char *name, weft_val x)
     }
     wf_graph_fail(
         g, NULL, WEFT_ERR_NAME,
-        "activation: \"%s\" is unknown, expected relu, leaky_relu, gelu, gelu_tanh, silu, tanh, "
-        "sigmoid, softplus, softmax or none",
+        "activation: \"%s\" is unknown, expected relu, relu6, leaky_relu, gelu, gelu_tanh, silu, "
+        "tanh, sigmoid, softplus, softmax or none",
         name ? name : "");
     return WEFT_NONE;
 }

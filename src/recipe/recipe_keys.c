@@ -178,6 +178,25 @@ static weft_status read_numbers(const wf_key_reader *r, const wf_key *key, const
     return WEFT_OK;
 }
 
+static weft_status read_integers(const wf_key_reader *r, const wf_key *key, const char *path,
+                                 const wf_yaml *node, wf_integers *out)
+{
+    char what[WF_YAML_WHAT];
+    out->n = 1;
+    if (node->kind == WF_YAML_SCALAR)
+        return wf_key_read_integer(r, path, node, key->least, key->most, &out->v[0]);
+    if (node->kind != WF_YAML_LIST || node->n > WF_INTEGERS_MAX)
+        return wf_yaml_fail(node, r->err,
+                            "%s: %s of %zu, expected a whole number or a list of 0 to %d", path,
+                            wf_yaml_what(node, what), node->n, WF_INTEGERS_MAX);
+    out->n = (int32_t)node->n;
+    for (size_t i = 0; i < node->n; i++) {
+        WEFT_TRY(wf_key_read_integer(r, path, node->entries[i].value, key->least, key->most,
+                                     &out->v[i]));
+    }
+    return WEFT_OK;
+}
+
 static weft_status read_words(const wf_key_reader *r, const char *path, const wf_yaml *node,
                               wf_words *out)
 {
@@ -201,7 +220,8 @@ static weft_status read_map(const wf_key_reader *r, const wf_key *key, const cha
     char what[WF_YAML_WHAT];
     if (node->kind == WF_YAML_MAP)
         return wf_keys_read(r, key->keys, node, path, member);
-    if (node->kind != WF_YAML_SCALAR || !key->short_key)
+    const bool is_short = node->kind == WF_YAML_SCALAR || (key->flags & WF_KEY_LISTED);
+    if (!is_short || !key->short_key)
         return wf_yaml_fail(node, r->err, "%s: %s, expected a map", path, wf_yaml_what(node, what));
     // "loss: cross_entropy" is "loss: {kind: cross_entropy}".
     wf_yaml_entry entry = {key->short_key, node->line, node->column, NULL};
@@ -228,6 +248,7 @@ static weft_status read_one(const wf_key_reader *r, const wf_key *key, const cha
     case WF_KEY_CHOICE: return wf_key_read_choice(r, path, node, key->choices, member);
     case WF_KEY_SIZES: return read_sizes(r, key, path, node, member);
     case WF_KEY_NUMBERS: return read_numbers(r, key, path, node, member);
+    case WF_KEY_INTEGERS: return read_integers(r, key, path, node, member);
     case WF_KEY_WORDS: return read_words(r, path, node, member);
     case WF_KEY_MAP: return read_map(r, key, path, node, member);
     case WF_KEY_CUSTOM: return key->read(r, key, path, node, member);

@@ -4,6 +4,7 @@
 #define WF_RECIPE_RECIPE_KEYS_H
 
 #include "base/text.h"
+#include "nn/family.h"
 #include "recipe/yaml_tree.h"
 
 // An integer that was not given and has no default.
@@ -29,16 +30,17 @@ typedef struct wf_words {
 } wf_words;
 
 typedef enum wf_key_kind {
-    WF_KEY_TEXT,    // const char *
-    WF_KEY_INTEGER, // int64_t
-    WF_KEY_NUMBER,  // double
-    WF_KEY_BOOL,    // bool
-    WF_KEY_CHOICE,  // int32_t, index into choices
-    WF_KEY_SIZES,   // wf_sizes: a whole number or a list of them
-    WF_KEY_NUMBERS, // wf_numbers: a list of numbers
-    WF_KEY_WORDS,   // wf_words: a list of texts
-    WF_KEY_MAP,     // a table of its own
-    WF_KEY_CUSTOM,  // read and print do it
+    WF_KEY_TEXT,     // const char *
+    WF_KEY_INTEGER,  // int64_t
+    WF_KEY_NUMBER,   // double
+    WF_KEY_BOOL,     // bool
+    WF_KEY_CHOICE,   // int32_t, index into choices
+    WF_KEY_SIZES,    // wf_sizes: a whole number or a list of them
+    WF_KEY_NUMBERS,  // wf_numbers: a list of numbers
+    WF_KEY_INTEGERS, // wf_integers: a whole number or a long list of them
+    WF_KEY_WORDS,    // wf_words: a list of texts
+    WF_KEY_MAP,      // a table of its own
+    WF_KEY_CUSTOM,   // read and print do it
 } wf_key_kind;
 
 enum {
@@ -46,6 +48,7 @@ enum {
     WF_KEY_ABOVE = 1 << 1,    // least itself is not allowed
     WF_KEY_BELOW = 1 << 2,    // most itself is not allowed
     WF_KEY_OPTIONAL = 1 << 3, // not printed while unset (WF_KEY_UNSET, NULL, n = 0)
+    WF_KEY_LISTED = 1 << 4,   // of MAP: a list stands for the short key, too
 };
 
 // What reading needs besides the tree.

@@ -34,6 +34,15 @@ static void print_sizes(const wf_sizes *sizes, wf_text *out)
     wf_text_append(out, "]");
 }
 
+static void print_integers(const wf_integers *integers, wf_text *out)
+{
+    wf_text_append(out, "[");
+    for (int32_t i = 0; i < integers->n; i++) {
+        wf_text_printf(out, "%s%lld", i ? ", " : "", (long long)integers->v[i]);
+    }
+    wf_text_append(out, "]");
+}
+
 static void print_numbers(const wf_numbers *numbers, wf_text *out)
 {
     for (int32_t i = 0; i < numbers->n; i++) {
@@ -62,6 +71,7 @@ static void print_value(const wf_key *key, const void *member, wf_text *out)
     case WF_KEY_CHOICE: wf_text_append(out, key->choices[*(const int32_t *)member]); break;
     case WF_KEY_SIZES: print_sizes(member, out); break;
     case WF_KEY_NUMBERS: print_numbers(member, out); break;
+    case WF_KEY_INTEGERS: print_integers(member, out); break;
     case WF_KEY_WORDS: print_words(member, out); break;
     case WF_KEY_MAP: wf_keys_print_flow(key->keys, member, out); break;
     case WF_KEY_CUSTOM: key->print(key, member, out); break;

@@ -6,34 +6,42 @@
 #include "graph/graph.h"
 #include "recipe/recipe.h"
 
-// A relative folder is looked for from here, then from the recipe's own folder; what is found is kept
+// A relative path is looked for from here, then from the recipe's own folder; what is found is kept
 // whole, so that the resolved recipe reads the same from anywhere.
-static weft_status find_dir(weft_recipe *recipe, weft_error *err)
+static weft_status find_path(weft_recipe *recipe, const char **path, weft_error *err)
 {
-    wf_recipe_data *data = &recipe->v.data;
-    const char *dir = data->dir;
     char *joined = NULL, *found = NULL;
-    if (dir[0] == '/')
+    if (!*path || (*path)[0] == '/')
         return WEFT_OK;
-    if (!wf_file_is_directory(dir) && !wf_file_is_regular(dir)) {
+    if (!wf_file_is_directory(*path) && !wf_file_is_regular(*path)) {
         const char *base = wf_path_base(recipe->path);
         char *folder = wf_arena_strdup(&recipe->arena, recipe->path);
         if (folder && base != recipe->path) {
             folder[base - recipe->path - 1] = 0;
-            WEFT_TRY(wf_path_join(&recipe->allocator, folder, dir, &joined, err));
+            WEFT_TRY(wf_path_join(&recipe->allocator, folder, *path, &joined, err));
         }
     }
-    found = realpath(joined ? joined : dir, NULL);
+    found = realpath(joined ? joined : *path, NULL);
     if (found) {
-        data->dir = wf_arena_strdup(&recipe->arena, found);
+        *path = wf_arena_strdup(&recipe->arena, found);
         // From the C library, whatever the context's allocator is.
         const wf_allocator libc = wf_allocator_default();
         wf_free(&libc, found);
     }
     wf_free(&recipe->allocator, joined);
-    if (!data->dir)
+    if (!*path)
         WEFT_FAIL(err, WEFT_ERR_MEMORY, "memory: no room for the recipe");
     return WEFT_OK;
+}
+
+static weft_status find_data(weft_recipe *recipe, weft_error *err)
+{
+    wf_recipe_data *data = &recipe->v.data;
+    if (data->file)
+        data->dir = data->file;
+    data->file = NULL;
+    WEFT_TRY(find_path(recipe, &data->dir, err));
+    return find_path(recipe, &data->test, err);
 }
 
 // Rules between keys, which the table cannot say.
@@ -48,6 +56,11 @@ static weft_status check_values(weft_recipe *recipe, weft_error *err)
                                 "train: steps beside epochs, expected one of them");
     if (v->train.epochs == WF_KEY_UNSET && v->train.steps == WF_KEY_UNSET)
         return wf_yaml_fail(train, err, "train: no key 'epochs' and no 'steps', expected one");
+    if (v->data.dir && v->data.file)
+        return wf_yaml_fail_key(data, wf_yaml_find(data, "file"), err,
+                                "data: file beside dir, expected one of them");
+    if (!v->data.dir && !v->data.file)
+        return wf_yaml_fail(data, err, "data: no key 'dir' and no 'file', expected one");
     if (v->data.image.n != 0 && v->data.image.n != 3)
         return wf_yaml_fail(wf_yaml_find(data, "image")->value, err,
                             "data.image: %d sizes, expected [channels, height, width]",
@@ -97,8 +110,9 @@ static weft_status read_into(weft_recipe *recipe, const char *path, const char *
     const wf_key_reader reader = {&recipe->arena, err};
     wf_recipe_defaults(&recipe->v);
     WEFT_TRY(wf_keys_read(&reader, wf_recipe_keys, recipe->tree.root, "", &recipe->v));
+    wf_recipe_training_resolve(&recipe->v);
     WEFT_TRY(check_values(recipe, err));
-    return find_dir(recipe, err);
+    return find_data(recipe, err);
 }
 
 weft_status weft_recipe_read(weft_context *context, const char *path, const char *const *settings,
@@ -109,6 +123,7 @@ weft_status weft_recipe_read(weft_context *context, const char *path, const char
     *out_recipe = NULL;
     weft_recipe *recipe;
     WEFT_TRY(wf_alloc(&context->allocator, 1, sizeof *recipe, &recipe, err));
+    recipe->context = context;
     recipe->allocator = context->allocator;
     wf_arena_init(&recipe->arena, &recipe->allocator);
     const weft_status status = read_into(recipe, path, settings, n_settings, err);

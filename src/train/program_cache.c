@@ -5,44 +5,24 @@
 #include "op/op.h"
 #include "train/trainer.h"
 
-static weft_status check_logits(const wf_program_cache *cache, weft_graph *g, weft_val logits,
-                                int64_t batch)
-{
-    const weft_type t = weft_val_type(g, logits);
-    char text[WF_TYPE_TEXT];
-    if (t.dtype == WEFT_DTYPE_NONE ||
-        (t.ndim == 2 && t.dims[0] == batch && t.dims[1] == cache->data->n_classes))
-        return WEFT_OK;
-    wf_graph_fail(g, NULL, WEFT_ERR_SHAPE,
-                  "model: the last layer gives %s, expected f32[%lld,%lld]"
-                  ": %lld classes",
-                  wf_type_text(&t, text), (long long)batch, (long long)cache->data->n_classes,
-                  (long long)cache->data->n_classes);
-    return WEFT_ERR_SHAPE;
-}
-
-static void add_training(const wf_program_cache *cache, weft_nn *nn, weft_val logits,
-                         weft_val labels)
+static void add_training(const wf_program_cache *cache, weft_nn *nn, const wf_task_result *task)
 {
     weft_graph *g = weft_nn_graph(nn);
-    weft_cross_entropy_options loss_options = WEFT_CROSS_ENTROPY_OPTIONS_INIT;
-    loss_options.label_smoothing = cache->recipe->v.loss.label_smoothing;
     const weft_optimizer_options optimizer = wf_recipe_optimizer_options(cache->recipe);
     const weft_schedule_options schedule =
         wf_recipe_schedule_options(cache->recipe, cache->total_steps);
-    const weft_val loss = weft_cross_entropy(g, logits, labels, &loss_options);
-    weft_output(g, "lr", weft_train_step(nn, loss, &optimizer, &schedule));
-    weft_output(g, "loss", loss);
-    weft_output(g, "correct", weft_count_correct(g, logits, labels, NULL));
+    weft_output(g, "lr", weft_train_step(nn, task->loss, &optimizer, &schedule));
+    weft_output(g, "loss", task->loss);
+    if (task->correct.id)
+        weft_output(g, "correct", task->correct);
 }
 
-static void add_evaluation(weft_graph *g, weft_val logits, weft_val labels)
+static void add_evaluation(weft_graph *g, const wf_task_result *task)
 {
-    weft_cross_entropy_options loss_options = WEFT_CROSS_ENTROPY_OPTIONS_INIT;
-    loss_options.reduction = WEFT_REDUCTION_SUM;
-    weft_output(g, "loss", weft_cross_entropy(g, logits, labels, &loss_options));
-    weft_output(g, "correct", weft_count_correct(g, logits, labels, NULL));
-    weft_output(g, "probabilities", weft_softmax(g, logits, 1));
+    weft_output(g, "loss", task->loss);
+    if (task->correct.id)
+        weft_output(g, "correct", task->correct);
+    weft_output(g, "probabilities", task->prediction);
 }
 
 static int64_t count_parameters(const weft_nn *nn, const weft_graph *g)
@@ -67,14 +47,19 @@ weft_status wf_program_graph(wf_program_cache *cache, wf_program_kind kind, int6
     WEFT_TRY(weft_graph_create(cache->state->device->context, &g, err));
     weft_status status = weft_nn_create(g, &options, &nn, err);
     if (status == WEFT_OK) {
-        const weft_val x = weft_input(g, "image", WEFT_F32, dims, 4);
-        const weft_val labels = weft_input(g, "label", WEFT_I32, dims, 1);
-        const weft_val logits = wf_recipe_build(cache->recipe, nn, x);
-        if (check_logits(cache, g, logits, batch) == WEFT_OK) {
+        const wf_normalisation *n = &data->normalisation;
+        wf_task_input in = {.n_classes = data->n_classes};
+        wf_task_result task;
+        in.x = weft_input(g, "image", WEFT_F32, dims, 4);
+        in.label = weft_input(g, "label", WEFT_I32, dims, 1);
+        in.mean = n->n_channels ? n->mean : NULL;
+        in.std = n->n_channels ? n->std : NULL;
+        wf_recipe_task(cache->recipe, nn, &in, options.is_training, &task);
+        if (weft_graph_status(g, NULL) == WEFT_OK) {
             if (kind == WF_PROGRAM_TRAIN)
-                add_training(cache, nn, logits, labels);
+                add_training(cache, nn, &task);
             else
-                add_evaluation(g, logits, labels);
+                add_evaluation(g, &task);
         }
         status = weft_graph_status(g, err);
         cache->n_parameters = count_parameters(nn, g);

@@ -9,10 +9,11 @@
 #define MODEL "model: [flatten, linear: 10]\n"
 #define REST "optimiser: {kind: sgd, lr: 0.1}\ntrain: {batch: 8, epochs: 1}\n"
 #define LAYERS                                                                                     \
-    "linear, conv, max_pool, mean_pool, global_max_pool, global_mean_pool, batch_norm, "           \
-    "layer_norm, dropout, flatten, relu, leaky_relu, gelu, gelu_tanh, silu, tanh, sigmoid, "       \
-    "softplus or softmax"
-#define KEYS "name, seed, arithmetic, storage, data, model, loss, optimiser, schedule or train"
+    "linear, conv, conv_transpose, residual, branch, max_pool, mean_pool, global_max_pool, "       \
+    "global_mean_pool, batch_norm, layer_norm, dropout, upsample, flatten, reshape, relu, relu6, " \
+    "leaky_relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus or softmax"
+#define KEYS                                                                                       \
+    "name, seed, arithmetic, storage, data, model, loss, target, optimiser, schedule or train"
 
 typedef struct wrong {
     const char *text;
@@ -68,7 +69,8 @@ static const wrong table[] = {
      "3:18: model: no layer 'linaer', expected " LAYERS ", did you mean 'linear'"},
     {HEAD "model: [reul]\n" REST, NULL,
      "3:9: model: no layer 'reul', expected " LAYERS ", did you mean 'relu'"},
-    {HEAD "model: flatten\n" REST, NULL, "3:8: model: 'flatten', expected a list of layers"},
+    {HEAD "model: flatten\n" REST, NULL,
+     "3:8: model: 'flatten', expected a list of layers or a family"},
     {HEAD "model: [linear]\n" REST, NULL, "3:9: linear: no key 'out', expected one"},
     {HEAD "model: [conv: {out: 4, kernel: 0}]\n" REST, NULL,
      "3:32: conv.kernel: '0', expected a whole number, 1 to 1000000000"},
