@@ -56,7 +56,8 @@ static weft_program *build(weft_context *context, weft_state *state, bool is_tra
     weft_nn *nn;
     weft_program *program;
     weft_error err;
-    const weft_nn_options options = {sizeof options, is_training, 1};
+    const weft_nn_options options = {
+        .struct_size = sizeof options, .is_training = is_training, .seed = 1};
     must(weft_graph_create(context, &g, &err), &err);
     must(weft_nn_create(g, &options, &nn, &err), &err);
     const int64_t five[] = {5, 5}, two[] = {2, 2}, dims[] = {BATCH, 1, 28, 28}, rows[] = {BATCH};

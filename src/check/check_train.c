@@ -108,7 +108,7 @@ static const family families[] = {
 static weft_status build_graph(wf_check_trial *t, const family *f, weft_error *err)
 {
     weft_nn *nn;
-    const weft_nn_options options = {sizeof options, true, 7};
+    const weft_nn_options options = {.struct_size = sizeof options, .is_training = true, .seed = 7};
     const int64_t n_rows = f->dims[0];
     WEFT_TRY(weft_nn_create(t->g, &options, &nn, err));
     t->inputs[0] = (wf_check_tensor){"x", wf_type_make(WEFT_F32, f->ndim, f->dims), NULL, false};

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+// Any odd number with its high bits set keeps seeds of micro-batches apart.
+#define MICRO_STRIDE 0x5851f42d4c957f2d
+
 weft_status weft_nn_create(weft_graph *graph, const weft_nn_options *options, weft_nn **out_nn,
                            weft_error *err)
 {
@@ -18,6 +21,8 @@ weft_status weft_nn_create(weft_graph *graph, const weft_nn_options *options, we
     nn->allocator = graph->context->allocator;
     if (options) {
         nn->is_training = options->is_training;
+        nn->is_accumulating = options->is_accumulating;
+        nn->uses_averages = options->uses_averages;
         nn->seed = options->seed;
     }
     *out_nn = nn;
@@ -71,7 +76,23 @@ weft_val weft_nn_seed(weft_nn *nn)
         return WEFT_NONE;
     if (!nn->seed_var.id)
         nn->seed_var = weft_variable(nn->g, "seed", i64_scalar(nn->g, nn->seed));
-    return nn->seed_var;
+    if (!nn->is_accumulating || !nn->is_training)
+        return nn->seed_var;
+    // Micro-batches of a step draw different numbers; the first draws what a whole batch would.
+    if (!nn->draw_seed.id) {
+        const weft_val far = i64_scalar(nn->g, MICRO_STRIDE);
+        nn->draw_seed = weft_add(nn->g, nn->seed_var, weft_mul(nn->g, wf_nn_micro(nn), far));
+    }
+    return nn->draw_seed;
+}
+
+weft_val wf_nn_micro(weft_nn *nn)
+{
+    if (!wf_nn_begin(nn))
+        return WEFT_NONE;
+    if (!nn->micro_var.id)
+        nn->micro_var = weft_variable(nn->g, "micro", i64_scalar(nn->g, 0));
+    return nn->micro_var;
 }
 
 weft_val weft_nn_step(weft_nn *nn)
@@ -143,7 +164,8 @@ weft_val weft_parameter_create(weft_nn *nn, const char *name, weft_val init, boo
     const char *full = wf_nn_variable_name(nn, name);
     if (!full)
         return WEFT_NONE;
-    const weft_val val = weft_variable(g, full, init);
+    const char *stored = nn->uses_averages ? wf_nn_average_name(g, full) : full;
+    const weft_val val = stored ? weft_variable(g, stored, init) : WEFT_NONE;
     if (!val.id)
         return WEFT_NONE;
     if (wf_array_reserve(&nn->allocator, &nn->parameters, &nn->parameters_capacity,

@@ -9,9 +9,9 @@
 struct weft_nn {
     weft_graph *g;
     wf_allocator allocator;
-    bool is_training;
+    bool is_training, is_accumulating, uses_averages;
     int64_t seed;
-    weft_val seed_var, step_var; // none until used
+    weft_val seed_var, step_var, micro_var, draw_seed; // none until used
     weft_parameter *parameters;
     size_t n_parameters, parameters_capacity;
 };
@@ -22,6 +22,11 @@ bool wf_nn_options_check(weft_graph *g, const char *what, size_t given, size_t e
 weft_graph *wf_nn_begin(const weft_nn *nn);
 // "<scope>.<name>" with dots, in the graph's arena; NULL after recording an error.
 const char *wf_nn_variable_name(weft_nn *nn, const char *name);
+// The variable "micro" [] i64: micro-batches of the step so far.
+weft_val wf_nn_micro(weft_nn *nn);
+#define WF_NN_AVERAGE_SUFFIX ".ema"
+// "<parameter>.ema" in the graph's arena; NULL after recording an error.
+const char *wf_nn_average_name(weft_graph *g, const char *parameter);
 // Whether a whole name matches a pattern with "*" and "?".
 bool wf_nn_name_matches(const char *pattern, const char *name);
 // A variable of the current scope that is no parameter: running statistics.

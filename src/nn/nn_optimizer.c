@@ -118,11 +118,11 @@ void weft_optimizer_apply(weft_nn *nn, const weft_val *grads, weft_val lr,
         kind->prepare(&u);
     size_t at = 0;
     for (size_t i = 0; i < nn->n_parameters; i++) {
-        const weft_parameter *p = &nn->parameters[i];
+        weft_parameter *p = &nn->parameters[i];
         if (!p->is_trainable)
             continue;
         choose(&u, p);
-        weft_assign(g, p->val, kind->build(&u, p, grads[at++]));
+        p->next = weft_assign(g, p->val, kind->build(&u, p, grads[at++]));
     }
     weft_scope_pop(g);
 }
