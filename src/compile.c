@@ -54,7 +54,7 @@ static weft_status run_passes(const compiler *c, const weft_graph *src, weft_gra
         char stage[64];
         const uint64_t start_ns = wf_clock_ns();
         snprintf(stage, sizeof stage, "pass:%s", wf_pass_list[i]->name);
-        status = wf_pass_list[i]->run(current, &next, c->err);
+        status = wf_pass_run(wf_pass_list[i], current, &next, c->err);
         if (status == WEFT_OK) {
             weft_graph_destroy(owned);
             current = owned = next;

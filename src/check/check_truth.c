@@ -82,7 +82,7 @@ static weft_status expand_graph(wf_check_truth *t, const weft_graph *src, weft_e
 {
     bool expands = false, has_variable = false;
     for (size_t i = 0; i < src->n_nodes; i++) {
-        expands |= src->nodes[i].op->expand != NULL;
+        expands |= src->nodes[i].op->expand != NULL || wf_node_region(&src->nodes[i]) != NULL;
         has_variable |= src->nodes[i].op == &wf_op_variable;
     }
     t->g = src;
@@ -92,7 +92,7 @@ static weft_status expand_graph(wf_check_truth *t, const weft_graph *src, weft_e
     if (has_variable) {
         WEFT_FAIL(err, WEFT_ERR_INTERNAL, "check: a case with variables and ops that expand");
     }
-    WEFT_TRY(wf_pass_expand.run(src, &t->expanded, err));
+    WEFT_TRY(wf_pass_run(&wf_pass_expand, src, &t->expanded, err));
     t->g = t->expanded;
     return WEFT_OK;
 }

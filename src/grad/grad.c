@@ -4,7 +4,7 @@
 // of the arithmetic (doc/arithmetic.md).
 #include <string.h>
 
-#include "op/op.h"
+#include "grad/grad_internal.h"
 
 #define NO_ENTRY UINT32_MAX
 
@@ -115,7 +115,8 @@ static void visit_node(walk *w, size_t idx)
     const char *scope = g->scopes[g->scope_depth];
     g->scopes[g->scope_depth] = node.scope;
     g->place = node.place;
-    if (!node.op->grad) {
+    wf_attr *region = wf_node_region(&node);
+    if (!node.op->grad && !region) {
         wf_graph_fail(g, node.op, WEFT_ERR_GRADIENT,
                       "has no gradient; put weft_stop_gradient before it or leave it out");
         return;
@@ -123,7 +124,10 @@ static void visit_node(walk *w, size_t idx)
     const wf_node_info info = {node.op,        node.n_inputs, in_types,
                                node.n_outputs, out_types,     node.attrs};
     const wf_grad_query q = {g, &info, in, out, dout, need, din};
-    node.op->grad(&q);
+    if (region)
+        wf_grad_scan(&q);
+    else
+        node.op->grad(&q);
     for (uint32_t i = node.n_inputs; i-- > 0;) {
         if (need[i])
             contribute(w, node.inputs[i], din[i]);
@@ -131,24 +135,30 @@ static void visit_node(walk *w, size_t idx)
     g->scopes[g->scope_depth] = scope;
 }
 
-static void run_walk(walk *w, weft_val loss, const weft_val *wrt, size_t n_wrt, weft_val *out_grads)
+typedef struct {
+    const weft_val *outs, *seeds;
+    size_t n;
+} seed_list;
+
+static void run_walk(walk *w, const seed_list *from, const weft_val *wrt, size_t n_wrt,
+                     weft_val *out_grads)
 {
     weft_graph *g = w->g;
+    size_t n_nodes = 0;
     mark_depends(w, wrt, n_wrt);
     for (size_t i = 0; i < w->n_values; i++)
         w->first[i] = NO_ENTRY;
-    if (w->depends[loss.id])
-        contribute(w, loss.id, weft_scalar(g, WEFT_F32, 1.0));
-    for (size_t n = wf_graph_value(g, loss.id)->node + (size_t)1; n-- > 0 && wf_graph_is_ok(g);) {
+    for (size_t i = from->n; i-- > 0;) {
+        const wf_id id = from->outs[i].id;
+        const size_t node = wf_graph_value(g, id)->node;
+        if (w->depends[id])
+            contribute(w, id, from->seeds[i]);
+        n_nodes = node + 1 > n_nodes ? node + 1 : n_nodes;
+    }
+    for (size_t n = n_nodes; n-- > 0 && wf_graph_is_ok(g);)
         visit_node(w, n);
-    }
-    for (size_t i = 0; i < n_wrt && wf_graph_is_ok(g); i++) {
+    for (size_t i = 0; i < n_wrt && wf_graph_is_ok(g); i++)
         out_grads[i] = gather_gradient(w, wrt[i].id);
-        if (out_grads[i].id == 0) {
-            weft_type t = *wf_graph_type(g, wrt[i].id);
-            out_grads[i] = weft_fill(g, t.dtype, t.dims, t.ndim, 0.0);
-        }
-    }
 }
 
 static bool check_arguments(weft_graph *g, weft_val loss, const weft_val *wrt, size_t n_wrt)
@@ -185,18 +195,20 @@ static bool check_arguments(weft_graph *g, weft_val loss, const weft_val *wrt, s
     return true;
 }
 
-void weft_grad(weft_graph *g, weft_val loss, const weft_val *wrt, size_t n_wrt, weft_val *out_grads)
+void wf_grad_seeded(weft_graph *g, const weft_val *outs, const weft_val *seeds, size_t n,
+                    const weft_val *wrt, size_t n_wrt, weft_val *out_grads)
 {
+    walk w = {.g = g, .n_values = g->n_values};
+    const seed_list from = {outs, seeds, n};
+    const wf_allocator *a = &g->context->allocator;
     for (size_t i = 0; i < n_wrt; i++)
         out_grads[i] = WEFT_NONE;
-    if (!check_arguments(g, loss, wrt, n_wrt))
+    if (!wf_graph_is_ok(g))
         return;
-    walk w = {.g = g, .n_values = g->n_values};
-    const wf_allocator *a = &g->context->allocator;
     if (wf_alloc(a, w.n_values, sizeof *w.depends, &w.depends, NULL) == WEFT_OK &&
         wf_alloc(a, w.n_values, sizeof *w.first, &w.first, NULL) == WEFT_OK) {
         wf_place place = g->place;
-        run_walk(&w, loss, wrt, n_wrt, out_grads);
+        run_walk(&w, &from, wrt, n_wrt, out_grads);
         g->place = place;
     } else {
         wf_graph_fail(g, NULL, WEFT_ERR_MEMORY, "gradient: memory is not available");
@@ -204,4 +216,20 @@ void weft_grad(weft_graph *g, weft_val loss, const weft_val *wrt, size_t n_wrt, 
     wf_free(a, w.depends);
     wf_free(a, w.first);
     wf_free(a, w.entries);
+}
+
+void weft_grad(weft_graph *g, weft_val loss, const weft_val *wrt, size_t n_wrt, weft_val *out_grads)
+{
+    for (size_t i = 0; i < n_wrt; i++)
+        out_grads[i] = WEFT_NONE;
+    if (!check_arguments(g, loss, wrt, n_wrt))
+        return;
+    const weft_val one = weft_scalar(g, WEFT_F32, 1.0);
+    wf_grad_seeded(g, &loss, &one, 1, wrt, n_wrt, out_grads);
+    for (size_t i = 0; i < n_wrt && wf_graph_is_ok(g); i++) {
+        if (out_grads[i].id == 0) {
+            const weft_type t = *wf_graph_type(g, wrt[i].id);
+            out_grads[i] = weft_fill(g, t.dtype, t.dims, t.ndim, 0.0);
+        }
+    }
 }

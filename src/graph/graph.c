@@ -36,6 +36,9 @@ void weft_graph_destroy(weft_graph *g)
     if (!g)
         return;
     wf_allocator a = g->context->allocator;
+    for (size_t i = 0; i < g->n_regions; i++)
+        weft_graph_destroy(g->regions[i]);
+    wf_free(&a, g->regions);
     wf_arena_deinit(&g->arena);
     wf_free(&a, g->nodes);
     wf_free(&a, g->values);
@@ -168,6 +171,19 @@ void weft_output(weft_graph *g, const char *name, weft_val val)
     g->outputs[g->n_outputs++] = (wf_output){copy, val.id};
 }
 
+static bool copy_region(weft_graph *g, wf_attr *attr)
+{
+    weft_graph *copy;
+    if (wf_array_reserve(&g->context->allocator, &g->regions, &g->regions_capacity,
+                         g->n_regions + 1, sizeof(weft_graph *), NULL) != WEFT_OK ||
+        wf_graph_clone(attr->u.graph, &copy, NULL) != WEFT_OK) {
+        return false;
+    }
+    g->regions[g->n_regions++] = copy;
+    attr->u.graph = copy;
+    return true;
+}
+
 // Copies what an attribute points at into the graph's arena.
 static bool copy_attr(weft_graph *g, wf_attr_kind kind, wf_attr *attr)
 {
@@ -175,6 +191,8 @@ static bool copy_attr(weft_graph *g, wf_attr_kind kind, wf_attr *attr)
         attr->u.text = wf_arena_strdup(&g->arena, attr->u.text);
         return attr->u.text != NULL;
     }
+    if (kind == WF_ATTR_GRAPH)
+        return copy_region(g, attr);
     if (kind == WF_ATTR_INTS || kind == WF_ATTR_DATA) {
         size_t bytes = kind == WF_ATTR_INTS ? attr->n * sizeof(int64_t) : attr->n;
         void *copy = wf_arena_take(&g->arena, bytes);
@@ -244,15 +262,16 @@ weft_val wf_graph_add(weft_graph *g, const wf_op *op, const weft_val *inputs, si
         return WEFT_NONE;
 
     size_t n_attrs = wf_op_n_attrs(op);
-    uint32_t n_outputs = wf_op_n_outputs(op);
     wf_id *ids = wf_arena_take(&g->arena, n_inputs * sizeof *ids);
     weft_type *in_types = wf_arena_take(&g->arena, n_inputs * sizeof *in_types);
     wf_attr *attr_copy = wf_arena_take(&g->arena, n_attrs * sizeof *attr_copy);
-    bool is_enough = ids && in_types && attr_copy && reserve_node(g, n_outputs);
+    bool is_enough = ids && in_types && attr_copy;
     for (size_t i = 0; is_enough && i < n_attrs; i++) {
         attr_copy[i] = attrs[i];
         is_enough = copy_attr(g, wf_op_attr_kind(op, i), &attr_copy[i]);
     }
+    const uint32_t n_outputs = is_enough ? wf_op_n_outputs(op, attr_copy) : 0;
+    is_enough = is_enough && reserve_node(g, n_outputs);
     if (!is_enough) {
         wf_graph_fail(g, op, WEFT_ERR_MEMORY, "memory for a node is not available");
         return WEFT_NONE;
@@ -290,4 +309,13 @@ weft_val wf_graph_add(weft_graph *g, const wf_op *op, const weft_val *inputs, si
         g->values[g->n_values++] = (wf_value){node_idx, i, out_types[i]};
     }
     return (weft_val){first};
+}
+
+wf_attr *wf_node_region(const wf_node *node)
+{
+    for (size_t i = 0; i < wf_op_n_attrs(node->op); i++) {
+        if (wf_op_attr_kind(node->op, i) == WF_ATTR_GRAPH)
+            return &node->attrs[i];
+    }
+    return NULL;
 }

@@ -17,7 +17,8 @@ typedef enum wf_attr_kind {
     WF_ATTR_DTYPE,
     WF_ATTR_TEXT,
     WF_ATTR_INTS,
-    WF_ATTR_DATA, // raw elements of the node's output type: constants
+    WF_ATTR_DATA,  // raw elements of the node's output type: constants
+    WF_ATTR_GRAPH, // a region: a graph that the node runs (scan)
 } wf_attr_kind;
 
 // One attribute's value. Lists, texts and data live in the graph's arena.
@@ -28,6 +29,7 @@ typedef struct wf_attr {
         const char *text; // may be NULL: not given
         const int64_t *ints;
         const void *data;
+        const weft_graph *graph; // GRAPH: owned by the graph that the node is in
     } u;
     size_t n; // of ints: how many; of data: bytes
 } wf_attr;
@@ -91,6 +93,9 @@ struct weft_graph {
     wf_place place;
     const char *scopes[WF_MAX_SCOPE_DEPTH]; // full paths
     int32_t scope_depth;
+    bool is_region;       // its inputs are counted by place, so none is dropped
+    weft_graph **regions; // graphs that attributes point at: owned
+    size_t n_regions, regions_capacity;
 };
 
 void wf_context_log(const weft_context *ctx, weft_log_level level, const char *format, ...)
@@ -163,11 +168,19 @@ static inline wf_attr wf_attr_ints(const int64_t *ints, size_t n)
     wf_attr a = {{.ints = ints}, n};
     return a;
 }
+static inline wf_attr wf_attr_graph(const weft_graph *graph)
+{
+    wf_attr a = {{.graph = graph}, 0};
+    return a;
+}
 static inline wf_attr wf_attr_data(const void *data, size_t bytes)
 {
     wf_attr a = {{.data = data}, bytes};
     return a;
 }
+
+// The attribute of a node that holds a region; NULL: it has none.
+wf_attr *wf_node_region(const wf_node *node);
 
 // ---- the verifier: gathers every broken rule of the graph's structure; used after each pass.
 weft_status wf_graph_verify(const weft_graph *g, weft_error *err);
@@ -189,6 +202,8 @@ static inline weft_val wf_rewrite_get(const wf_rewrite *rw, wf_id old)
     weft_val v = {rw->map[old]};
     return v;
 }
+// A copy of a whole graph, regions too.
+weft_status wf_graph_clone(const weft_graph *src, weft_graph **out_graph, weft_error *err);
 // Copies the outputs list, frees the map, gives the new graph (NULL on failure).
 weft_status wf_rewrite_finish(wf_rewrite *rw, weft_graph **out_graph, weft_error *err);
 

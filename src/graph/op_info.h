@@ -5,12 +5,12 @@
 
 #include "graph/graph.h"
 
-#define WF_OP_OUTPUT_LIMIT 4
+#define WF_OP_OUTPUT_LIMIT 32
 
 const char *wf_op_name(const wf_op *op);
 size_t wf_op_n_inputs(const wf_op *op); // the least, when variadic
 bool wf_op_is_variadic(const wf_op *op);
-uint32_t wf_op_n_outputs(const wf_op *op);
+uint32_t wf_op_n_outputs(const wf_op *op, const wf_attr *attrs);
 size_t wf_op_n_attrs(const wf_op *op);
 wf_attr_kind wf_op_attr_kind(const wf_op *op, size_t idx);
 const char *wf_op_attr_name(const wf_op *op, size_t idx);

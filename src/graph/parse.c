@@ -8,7 +8,8 @@
 #include "graph/op_info.h"
 
 #define MAX_ATTRS 16
-#define MAX_INPUTS 64 // of one node in a text; concat of more is built in steps
+#define MAX_REGION_DEPTH 8 // scans within scans
+#define MAX_INPUTS 64      // of one node in a text; concat of more is built in steps
 
 typedef struct {
     weft_context *ctx;
@@ -17,6 +18,7 @@ typedef struct {
     const char *line_start;
     int line;
     weft_error *err;
+    int depth;        // of regions
     wf_arena scratch; // attribute lists, texts and data until the node has copied them
 } parser;
 
@@ -154,6 +156,31 @@ static weft_status take_data(parser *p, wf_attr *out)
     return WEFT_OK;
 }
 
+static weft_status parse_lines(parser *p, const char *end);
+
+// The lines of a graph of its own, from behind "(" to ")". It lives until the node has copied it.
+static weft_status take_region(parser *p, wf_attr *out)
+{
+    weft_graph *outer = p->g, *region;
+    WEFT_TRY(expect(p, "("));
+    if (p->depth == MAX_REGION_DEPTH)
+        PARSE_FAIL(p, "regions are nested deeper than %d", MAX_REGION_DEPTH);
+    WEFT_TRY(wf_array_reserve(&p->ctx->allocator, &outer->regions, &outer->regions_capacity,
+                              outer->n_regions + 1, sizeof(weft_graph *), p->err));
+    WEFT_TRY(weft_graph_create(p->ctx, &region, p->err));
+    outer->regions[outer->n_regions++] = region;
+    region->is_region = true;
+    p->g = region;
+    p->depth++;
+    const weft_status status = parse_lines(p, ")");
+    p->depth--;
+    p->g = outer;
+    WEFT_TRY(status);
+    region->scopes[0] = "";
+    *out = wf_attr_graph(region);
+    return WEFT_OK;
+}
+
 static weft_status take_attr(parser *p, wf_attr_kind kind, wf_attr *out)
 {
     char word[64];
@@ -192,6 +219,7 @@ static weft_status take_attr(parser *p, wf_attr_kind kind, wf_attr *out)
     }
     case WF_ATTR_INTS: return take_ints(p, out);
     case WF_ATTR_DATA: return take_data(p, out);
+    case WF_ATTR_GRAPH: return take_region(p, out);
     }
     return WEFT_ERR_INTERNAL;
 }
@@ -238,7 +266,7 @@ static weft_status parse_node(parser *p)
         } while (take(p, ","));
         WEFT_TRY(expect(p, ")"));
     }
-    wf_attr attrs[MAX_ATTRS];
+    wf_attr attrs[MAX_ATTRS] = {{{0}, 0}};
     WEFT_TRY(take_attrs(p, op, attrs));
     if (take(p, "@")) {
         const char *scope;
@@ -253,7 +281,7 @@ static weft_status parse_node(parser *p)
                      p->g->error.message);
         return WEFT_ERR_FORMAT;
     }
-    for (uint32_t i = 0; i < wf_op_n_outputs(op); i++) {
+    for (uint32_t i = 0; i < wf_graph_producer(p->g, first.id)->n_outputs; i++) {
         char text[WF_TYPE_TEXT];
         WEFT_TRY(expect(p, i ? "," : "->"));
         const char *type = wf_type_text(wf_graph_type(p->g, first.id + i), text);
@@ -263,12 +291,12 @@ static weft_status parse_node(parser *p)
     return WEFT_OK;
 }
 
-static weft_status parse_lines(parser *p)
+// Nodes and outputs up to `end`; "" is the end of the text.
+static weft_status parse_lines(parser *p, const char *end)
 {
-    WEFT_TRY(expect(p, "weft graph 1"));
     for (;;) {
         skip_blanks(p);
-        if (*p->cursor == 0)
+        if (*end ? take(p, end) : *p->cursor == 0)
             return WEFT_OK;
         if (*p->cursor == '\n') {
             p->cursor++;
@@ -301,10 +329,12 @@ weft_status weft_graph_parse(weft_context *ctx, const char *text, weft_graph **o
 {
     WEFT_REQUIRE(err, ctx && text && out_graph, "graph: parse without context or text");
     *out_graph = NULL;
-    parser p = {ctx, NULL, text, text, 1, err, {{0}, NULL}};
+    parser p = {ctx, NULL, text, text, 1, err, 0, {{0}, NULL}};
     WEFT_TRY(weft_graph_create(ctx, &p.g, err));
     wf_arena_init(&p.scratch, &ctx->allocator);
-    weft_status status = parse_lines(&p);
+    weft_status status = expect(&p, "weft graph 1");
+    if (status == WEFT_OK)
+        status = parse_lines(&p, "");
     wf_arena_deinit(&p.scratch);
     if (status != WEFT_OK) {
         weft_graph_destroy(p.g);

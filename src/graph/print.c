@@ -5,6 +5,7 @@
 //   %2 = relu(%1) @"mlp/hidden" -> f32[8,64]
 //   output "y" = %2
 //
+// A region stands in its node's attributes, between ( and ), line by line like a graph.
 // Floats are printed as hexadecimal doubles where decimal digits would not come back equal; data is
 // printed as hexadecimal bytes.
 #include <inttypes.h>
@@ -29,6 +30,8 @@ static void print_string(wf_text *t, const char *text)
     }
     wf_text_append(t, "\"");
 }
+
+static void print_lines(wf_text *t, const weft_graph *g);
 
 static void print_attr(wf_text *t, wf_attr_kind kind, const wf_attr *attr)
 {
@@ -56,6 +59,11 @@ static void print_attr(wf_text *t, wf_attr_kind kind, const wf_attr *attr)
         for (size_t i = 0; i < attr->n; i++) {
             wf_text_printf(t, "%02x", (unsigned)((const unsigned char *)attr->u.data)[i]);
         }
+        break;
+    case WF_ATTR_GRAPH:
+        wf_text_append(t, "(\n");
+        print_lines(t, attr->u.graph);
+        wf_text_append(t, ")");
         break;
     }
 }
@@ -87,6 +95,17 @@ static void print_node(wf_text *t, const weft_graph *g, const wf_node *node)
     wf_text_append(t, "\n");
 }
 
+static void print_lines(wf_text *t, const weft_graph *g)
+{
+    for (size_t i = 0; i < g->n_nodes; i++)
+        print_node(t, g, &g->nodes[i]);
+    for (size_t i = 0; i < g->n_outputs; i++) {
+        wf_text_append(t, "output ");
+        print_string(t, g->outputs[i].name);
+        wf_text_printf(t, " = %%%u\n", g->outputs[i].val);
+    }
+}
+
 weft_status weft_graph_print(const weft_graph *g, char **out_text, weft_error *err)
 {
     WEFT_REQUIRE(err, g && out_text, "graph: print without a graph");
@@ -94,13 +113,7 @@ weft_status weft_graph_print(const weft_graph *g, char **out_text, weft_error *e
     wf_text t;
     wf_text_init(&t, &g->context->allocator);
     wf_text_append(&t, "weft graph 1\n");
-    for (size_t i = 0; i < g->n_nodes; i++)
-        print_node(&t, g, &g->nodes[i]);
-    for (size_t i = 0; i < g->n_outputs; i++) {
-        wf_text_append(&t, "output ");
-        print_string(&t, g->outputs[i].name);
-        wf_text_printf(&t, " = %%%u\n", g->outputs[i].val);
-    }
+    print_lines(&t, g);
     weft_status status = wf_text_status(&t, err);
     if (status != WEFT_OK) {
         wf_text_deinit(&t);

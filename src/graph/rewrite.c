@@ -7,6 +7,7 @@ weft_status wf_rewrite_init(wf_rewrite *rw, const weft_graph *src, weft_error *e
 {
     *rw = (wf_rewrite){src, NULL, NULL};
     WEFT_TRY(weft_graph_create(src->context, &rw->dst, err));
+    rw->dst->is_region = src->is_region;
     weft_status status =
         wf_alloc(&src->context->allocator, src->n_values, sizeof *rw->map, &rw->map, err);
     if (status != WEFT_OK) {
@@ -65,4 +66,14 @@ weft_status wf_rewrite_finish(wf_rewrite *rw, weft_graph **out_graph, weft_error
     }
     *out_graph = g;
     return WEFT_OK;
+}
+
+weft_status wf_graph_clone(const weft_graph *src, weft_graph **out_graph, weft_error *err)
+{
+    wf_rewrite rw;
+    *out_graph = NULL;
+    WEFT_TRY(wf_rewrite_init(&rw, src, err));
+    for (size_t i = 0; i < src->n_nodes; i++)
+        wf_rewrite_copy(&rw, (uint32_t)i);
+    return wf_rewrite_finish(&rw, out_graph, err);
 }

@@ -18,7 +18,7 @@ static void check_node(const weft_graph *g, size_t idx, wf_text *faults)
             return;
         }
     }
-    if (node->n_outputs != wf_op_n_outputs(node->op) ||
+    if (node->n_outputs != wf_op_n_outputs(node->op, node->attrs) ||
         node->first_output + node->n_outputs > g->n_values) {
         wf_text_printf(faults, "; node %zu %s: has %u outputs", idx, name, node->n_outputs);
         return;
@@ -64,6 +64,20 @@ static weft_status check_types(const weft_graph *g, size_t idx, wf_text *faults,
     return WEFT_OK;
 }
 
+static weft_status check_region(const weft_graph *region, size_t idx, wf_text *faults,
+                                weft_error *err)
+{
+    weft_error own = {0};
+    const weft_status status = wf_graph_verify(region, &own);
+    if (status == WEFT_ERR_INTERNAL) {
+        wf_text_printf(faults, "; region of node %zu: %s", idx, own.message);
+        return WEFT_OK;
+    }
+    if (err && status != WEFT_OK)
+        *err = own;
+    return status;
+}
+
 weft_status wf_graph_verify(const weft_graph *g, weft_error *err)
 {
     WEFT_TRY(weft_graph_status(g, err));
@@ -75,6 +89,9 @@ weft_status wf_graph_verify(const weft_graph *g, weft_error *err)
         check_node(g, i, &faults);
         if (faults.len == before)
             status = check_types(g, i, &faults, err);
+        const wf_attr *region = faults.len == before ? wf_node_region(&g->nodes[i]) : NULL;
+        if (region && status == WEFT_OK)
+            status = check_region(region->u.graph, i, &faults, err);
     }
     for (size_t i = 0; i < g->n_outputs; i++) {
         if (g->outputs[i].val == 0 || g->outputs[i].val >= g->n_values) {

@@ -17,9 +17,9 @@ bool wf_op_is_variadic(const wf_op *op)
 {
     return (op->flags & WF_OP_VARIADIC) != 0;
 }
-uint32_t wf_op_n_outputs(const wf_op *op)
+uint32_t wf_op_n_outputs(const wf_op *op, const wf_attr *attrs)
 {
-    return op->n_outputs;
+    return op->count_outputs ? op->count_outputs(attrs) : op->n_outputs;
 }
 size_t wf_op_n_attrs(const wf_op *op)
 {
@@ -37,6 +37,6 @@ const char *wf_op_attr_name(const wf_op *op, size_t idx)
 weft_status wf_op_infer(const wf_op *op, const weft_type *in, size_t n_inputs, wf_attr *attrs,
                         weft_type *out, weft_error *err)
 {
-    wf_node_info info = {op, n_inputs, in, op->n_outputs, NULL, attrs};
+    wf_node_info info = {op, n_inputs, in, wf_op_n_outputs(op, attrs), NULL, attrs};
     return op->infer(&info, out, err);
 }

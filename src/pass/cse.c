@@ -25,6 +25,7 @@ static uint64_t hash_attr(uint64_t h, wf_attr_kind kind, const wf_attr *attr)
     case WF_ATTR_TEXT: return attr->u.text ? mix(h, attr->u.text, strlen(attr->u.text)) : h;
     case WF_ATTR_INTS: return mix(h, attr->u.ints, attr->n * sizeof(int64_t));
     case WF_ATTR_DATA: return mix(h, attr->u.data, attr->n);
+    case WF_ATTR_GRAPH: return h;
     default: return mix(h, &attr->u, sizeof attr->u);
     }
 }
@@ -37,6 +38,7 @@ static bool is_same_attr(wf_attr_kind kind, const wf_attr *a, const wf_attr *b)
                (a->u.text && b->u.text && !strcmp(a->u.text, b->u.text));
     case WF_ATTR_INTS: return a->n == b->n && !memcmp(a->u.ints, b->u.ints, a->n * sizeof(int64_t));
     case WF_ATTR_DATA: return a->n == b->n && !memcmp(a->u.data, b->u.data, a->n);
+    case WF_ATTR_GRAPH: return false; // regions are not compared: a scan has no twin
     default: return !memcmp(&a->u, &b->u, sizeof a->u); // floats by bits: -0 is not +0
     }
 }

@@ -1,6 +1,8 @@
 // Drops what neither an output nor an effect needs.
 #include "pass/pass.h"
 
+extern const wf_op wf_op_input;
+
 static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err)
 {
     *out_dst = NULL;
@@ -12,7 +14,9 @@ static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *
     }
     for (size_t i = src->n_nodes; i-- > 0;) {
         const wf_node *node = &src->nodes[i];
-        if (node->op->flags & WF_OP_EFFECT)
+        // A region's inputs stand for operands by their place: `trim` drops both.
+        const bool is_operand = src->is_region && node->op == &wf_op_input;
+        if ((node->op->flags & WF_OP_EFFECT) || is_operand)
             is_live[i] = true;
         for (uint32_t k = 0; is_live[i] && k < node->n_inputs; k++) {
             is_live[wf_graph_value(src, node->inputs[k])->node] = true;

@@ -14,6 +14,10 @@ typedef struct wf_pass {
 extern const wf_pass *const wf_pass_list[];
 extern const size_t wf_n_passes;
 
+// Runs a pass on a graph, then on the regions of the graph that it gives.
+weft_status wf_pass_run(const wf_pass *pass, const weft_graph *src, weft_graph **out_dst,
+                        weft_error *err);
+
 // What a node looks like from outside, for expand, eval and infer: types are copied into the
 // caller's arrays.
 #define WF_NODE_MAX_INPUTS 256

@@ -1,4 +1,4 @@
-// What passes share: a rule per node, and a node's types.
+// What passes share: a rule per node, a node's types, the way into regions.
 #include "pass/pass.h"
 
 void wf_node_types_get(const weft_graph *g, const wf_node *node, wf_node_types *out)
@@ -25,4 +25,40 @@ weft_status wf_pass_each(const weft_graph *src, bool (*rule)(wf_rewrite *rw, uin
             wf_rewrite_copy(&rw, (uint32_t)i);
     }
     return wf_rewrite_finish(&rw, out_dst, err);
+}
+
+// The graph owns its regions, so one that a pass has replaced is destroyed here.
+static weft_status replace_region(const wf_pass *pass, weft_graph *g, wf_attr *attr,
+                                  weft_error *err)
+{
+    weft_graph *next;
+    WEFT_TRY(wf_pass_run(pass, attr->u.graph, &next, err));
+    for (size_t i = 0; i < g->n_regions; i++) {
+        if (g->regions[i] != attr->u.graph)
+            continue;
+        weft_graph_destroy(g->regions[i]);
+        g->regions[i] = next;
+        attr->u.graph = next;
+        return WEFT_OK;
+    }
+    weft_graph_destroy(next);
+    WEFT_FAIL(err, WEFT_ERR_INTERNAL, "a region is not its graph's");
+}
+
+weft_status wf_pass_run(const wf_pass *pass, const weft_graph *src, weft_graph **out_dst,
+                        weft_error *err)
+{
+    WEFT_TRY(pass->run(src, out_dst, err));
+    weft_graph *g = *out_dst;
+    weft_status status = WEFT_OK;
+    for (size_t i = 0; i < g->n_nodes && status == WEFT_OK; i++) {
+        wf_attr *region = wf_node_region(&g->nodes[i]);
+        if (region)
+            status = replace_region(pass, g, region, err);
+    }
+    if (status != WEFT_OK) {
+        weft_graph_destroy(g);
+        *out_dst = NULL;
+    }
+    return status;
 }

@@ -19,6 +19,7 @@ weft_status wf_plan_add_task(wf_planner *p, wf_task **out_task)
     *out_task = &plan->tasks[plan->n_tasks++];
     memset(*out_task, 0, sizeof **out_task);
     (*out_task)->workspace = WF_NO_INDEX;
+    (*out_task)->first_step = WF_NO_INDEX;
     return WEFT_OK;
 }
 
@@ -478,6 +479,8 @@ weft_status wf_plan_lower_group(wf_planner *p, uint32_t group, const bool *is_lo
     const wf_node *node = &p->g->nodes[grp->nodes[0]];
     if (node->op->place)
         return lower_place(p, grp->nodes[0]);
+    if (node->op->task == WF_TASK_SCAN)
+        return wf_plan_lower_scan(p, grp->nodes[0]);
     if (grp->kind == WF_TASK_MAP || grp->kind == WF_TASK_ROW || grp->kind == WF_TASK_COLUMN) {
         return lower_kernel_group(p, group, is_lowered);
     }

@@ -184,6 +184,11 @@ weft_status wf_plan_memory(wf_planner *p)
     wf_plan *plan = p->plan;
     if (p->options->workspace) {
         for (size_t t = 0; t < plan->n_tasks; t++) {
+            const uint32_t first_step = plan->tasks[t].first_step;
+            if (first_step < t) {
+                plan->tasks[t].workspace = plan->tasks[first_step].workspace;
+                continue;
+            }
             const size_t bytes = p->options->workspace(p->options->user, &plan->tasks[t]);
             uint32_t buffer;
             if (bytes == 0)

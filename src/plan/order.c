@@ -160,7 +160,7 @@ weft_status wf_plan_lower_groups(wf_planner *p)
     }
     if (status == WEFT_OK)
         status = lower_all(&o, false);
-    if (status == WEFT_OK)
+    if (status == WEFT_OK && !p->is_region)
         status = lower_outputs(p);
     if (status == WEFT_OK)
         status = lower_all(&o, true);

@@ -86,7 +86,7 @@ static weft_status find_uses(wf_planner *p)
     return WEFT_OK;
 }
 
-static weft_status planner_init(wf_planner *p)
+weft_status wf_planner_init(wf_planner *p)
 {
     const size_t n_nodes = p->g->n_nodes, n_values = p->g->n_values;
     const wf_allocator *a = p->allocator;
@@ -102,7 +102,7 @@ static weft_status planner_init(wf_planner *p)
     return find_uses(p);
 }
 
-static void planner_deinit(wf_planner *p)
+void wf_planner_deinit(wf_planner *p)
 {
     const wf_allocator *a = p->allocator;
     for (size_t i = 0; i < p->n_groups; i++)
@@ -207,38 +207,41 @@ static weft_status plan_unfused(wf_planner *p)
     return WEFT_OK;
 }
 
+void wf_plan_add_cost(wf_planner *p, wf_task *task)
+{
+    for (size_t i = 0; i < task->n_nodes; i++) {
+        const wf_node *node = &p->g->nodes[task->nodes[i]];
+        weft_type out[WF_OP_MAX_OUTPUTS];
+        weft_type *in = wf_arena_take(&p->plan->memory, node->n_inputs * sizeof *in);
+        if (!in || !node->op->cost)
+            continue;
+        for (uint32_t k = 0; k < node->n_inputs; k++) {
+            in[k] = *wf_planner_type(p, node->inputs[k]);
+        }
+        for (uint32_t k = 0; k < node->n_outputs; k++) {
+            out[k] = *wf_planner_type(p, node->first_output + k);
+        }
+        const wf_node_info info = {node->op, node->n_inputs, in, node->n_outputs, out, node->attrs};
+        task->cost.flops += node->op->cost(&info).flops;
+    }
+    for (size_t i = 0; i < task->n_inputs; i++)
+        task->cost.bytes += (double)wf_plan_type_bytes(p, &task->inputs[i].type);
+    for (size_t i = 0; i < task->n_outputs; i++)
+        task->cost.bytes += (double)wf_plan_type_bytes(p, &task->outputs[i].type);
+}
+
+// Tasks of scans have theirs: their nodes are the region's.
 static void add_costs(wf_planner *p)
 {
     for (size_t t = 0; t < p->plan->n_tasks; t++) {
-        wf_task *task = &p->plan->tasks[t];
-        for (size_t i = 0; i < task->n_nodes; i++) {
-            const wf_node *node = &p->g->nodes[task->nodes[i]];
-            weft_type out[WF_OP_MAX_OUTPUTS];
-            weft_type *in = wf_arena_take(&p->plan->memory, node->n_inputs * sizeof *in);
-            if (!in || !node->op->cost)
-                continue;
-            for (uint32_t k = 0; k < node->n_inputs; k++) {
-                in[k] = *wf_planner_type(p, node->inputs[k]);
-            }
-            for (uint32_t k = 0; k < node->n_outputs; k++) {
-                out[k] = *wf_planner_type(p, node->first_output + k);
-            }
-            const wf_node_info info = {node->op, node->n_inputs, in, node->n_outputs,
-                                       out,      node->attrs};
-            task->cost.flops += node->op->cost(&info).flops;
-        }
-        for (size_t i = 0; i < task->n_inputs; i++) {
-            task->cost.bytes += (double)wf_plan_type_bytes(p, &task->inputs[i].type);
-        }
-        for (size_t i = 0; i < task->n_outputs; i++) {
-            task->cost.bytes += (double)wf_plan_type_bytes(p, &task->outputs[i].type);
-        }
+        if (p->plan->tasks[t].first_step == WF_NO_INDEX)
+            wf_plan_add_cost(p, &p->plan->tasks[t]);
     }
 }
 
 static weft_status run_steps(wf_planner *p)
 {
-    WEFT_TRY(planner_init(p));
+    WEFT_TRY(wf_planner_init(p));
     WEFT_TRY(place_sources(p));
     if (p->options->fuse) {
         WEFT_TRY(wf_plan_group(p));
@@ -270,7 +273,7 @@ weft_status wf_plan_create(weft_context *ctx, weft_graph *take_graph,
                     .plan = plan,
                     .err = err};
     status = run_steps(&p);
-    planner_deinit(&p);
+    wf_planner_deinit(&p);
     if (status != WEFT_OK) {
         wf_plan_destroy(plan);
         return status;

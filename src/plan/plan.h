@@ -49,6 +49,9 @@ typedef struct wf_task {
     uint32_t workspace; // buffer, WF_NO_INDEX: none
     size_t n_nodes;
     const uint32_t *nodes; // indices into the graph: what the task computes
+    // Of a scan: the same task of its first step, whose workspace it shares (that step's: itself). `nodes`
+    // then is the scan, `node` what it is in the region. WF_NO_INDEX: not of a scan.
+    uint32_t first_step;
     wf_cost cost;
 } wf_task;
 

@@ -87,6 +87,21 @@ static weft_status write_buffer(checker *c, uint32_t task, uint32_t buffer)
     return WEFT_OK;
 }
 
+// Do the elements that the two views reach lie apart? A scan writes one place of a stack and reads another.
+static bool is_apart(const checker *c, const wf_view *a, const wf_view *b)
+{
+    const wf_buffer *x = &c->plan->buffers[a->buffer], *y = &c->plan->buffers[b->buffer];
+    const int64_t x_elem = (int64_t)c->options->elem_bytes[a->type.dtype];
+    const int64_t y_elem = (int64_t)c->options->elem_bytes[b->type.dtype];
+    int64_t a_lo, a_hi, b_lo, b_hi;
+    reach(a, &a_lo, &a_hi);
+    reach(b, &b_lo, &b_hi);
+    return (int64_t)x->offset_bytes + (a_hi + 1) * x_elem <=
+               (int64_t)y->offset_bytes + b_lo * y_elem ||
+           (int64_t)y->offset_bytes + (b_hi + 1) * y_elem <=
+               (int64_t)x->offset_bytes + a_lo * x_elem;
+}
+
 // Outputs must not touch what the task reads, but for a MAP kernel's in-place result.
 static weft_status check_aliasing(const checker *c, uint32_t task_idx)
 {
@@ -96,7 +111,8 @@ static weft_status check_aliasing(const checker *c, uint32_t task_idx)
         for (size_t i = 0; i < task->n_inputs; i++) {
             const wf_buffer *in = &c->plan->buffers[task->inputs[i].buffer];
             const bool is_same = task->inputs[i].buffer == task->outputs[o].buffer;
-            if (!is_same && !overlaps(out, in))
+            if ((!is_same && !overlaps(out, in)) ||
+                (is_same && is_apart(c, &task->inputs[i], &task->outputs[o])))
                 continue;
             const bool is_alike =
                 task->kernel && task->kernel->kind == WF_KERNEL_MAP &&

@@ -5,6 +5,7 @@
 //   locate.c    where a value lives: buffer, strides, layout; copies where a view is impossible
 //   order.c     which group is next, outputs, assignments
 //   lower.c     a group -> tasks with kernels
+//   repeat.c    a scan: the tasks of its region, once for each step
 //   memory.c    lifetimes, in-place, offsets in the arena
 //   plan_check.c  the independent checker
 #ifndef WF_PLAN_PLANNER_H
@@ -54,6 +55,7 @@ typedef struct wf_planner {
     wf_location *locations; // by value
     bool *is_channels_last; // by value: layout of its buffer
     uint32_t *assigned_by;  // by value: the assign node whose value it is; WF_NO_INDEX: none
+    bool is_region; // of a scan: its outputs are placed and copied by repeat.c
     size_t tasks_capacity;
     size_t bindings_capacity[3];
 } wf_planner;
@@ -64,6 +66,15 @@ static inline const weft_type *wf_planner_type(const wf_planner *p, wf_id id)
 }
 
 weft_status wf_plan_group(wf_planner *p);
+
+// ---- plan.c
+weft_status wf_planner_init(wf_planner *p);
+void wf_planner_deinit(wf_planner *p);
+// What the task's nodes cost; its operands' bytes.
+void wf_plan_add_cost(wf_planner *p, wf_task *task);
+
+// ---- repeat.c
+weft_status wf_plan_lower_scan(wf_planner *p, uint32_t node_idx);
 
 // ---- locate.c
 weft_status wf_plan_add_buffer(wf_planner *p, wf_buffer_kind kind, size_t size_bytes,

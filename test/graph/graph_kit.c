@@ -133,7 +133,7 @@ weft_graph *graph_kit_pass(const weft_graph *g, const char *name)
     for (size_t i = 0; i < wf_n_passes; i++) {
         if (strcmp(wf_pass_list[i]->name, name) != 0)
             continue;
-        if (wf_pass_list[i]->run(g, &out, &err) != WEFT_OK ||
+        if (wf_pass_run(wf_pass_list[i], g, &out, &err) != WEFT_OK ||
             wf_graph_verify(out, &err) != WEFT_OK) {
             fail_msg("pass %s: %s", name, err.message);
         }
