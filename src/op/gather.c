@@ -116,6 +116,7 @@ const wf_op wf_op_gather = {
     .attrs = attrs,
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
+    .index_range = wf_index_range_axis,
     .grad = grad,
     .eval = eval,
     .cost = wf_cost_index,

@@ -53,3 +53,47 @@ wf_cost wf_cost_index(const wf_node_info *info)
     const wf_cost cost = {0.0, 2.0 * moved + read};
     return cost;
 }
+
+wf_index_range wf_index_range_axis(const wf_node_info *info)
+{
+    const int64_t size = info->in[0].dims[info->attrs[0].u.i];
+    return (wf_index_range){1, -size, size - 1};
+}
+
+weft_status wf_infer_start(const wf_node_info *info, weft_error *err)
+{
+    const weft_type *x = &info->in[0], *start = &info->in[1];
+    const int64_t axis = info->attrs[0].u.i;
+    char text[WF_TYPE_TEXT];
+    if ((start->dtype != WEFT_I32 && start->dtype != WEFT_I64) || wf_type_count(start) != 1) {
+        WEFT_FAIL(err, WEFT_ERR_DTYPE, "start is %s, expected one i32 or i64",
+                  wf_type_text(start, text));
+    }
+    if (axis < 0 || axis >= x->ndim) {
+        WEFT_FAIL(err, WEFT_ERR_SHAPE, "axis %lld is out of range, x is %s", (long long)axis,
+                  wf_type_text(x, text));
+    }
+    return WEFT_OK;
+}
+
+const weft_type *wf_start_part(const wf_node_info *info)
+{
+    return info->n_inputs == 3 ? &info->in[2] : &info->out[0];
+}
+
+wf_index_range wf_index_range_start(const wf_node_info *info)
+{
+    const int64_t axis = info->attrs[0].u.i;
+    return (wf_index_range){1, 0, info->in[0].dims[axis] - wf_start_part(info)->dims[axis]};
+}
+
+int64_t wf_start_get(wf_eval *q)
+{
+    const wf_index_range range = wf_index_range_start(q->info);
+    const int64_t start = wf_tensor_get_int(&q->in[1], 0);
+    if (start >= range.low && start <= range.high)
+        return start;
+    q->is_bad = true;
+    q->bad_elem = 0;
+    return -1;
+}

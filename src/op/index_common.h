@@ -18,5 +18,17 @@ wf_index_walk wf_index_walk_make(const weft_type *x, int64_t axis, const wf_tens
 int64_t wf_index_get(wf_eval *q, const wf_index_walk *w, const wf_tensor *idx, int64_t j);
 // Moves the result and as much again, and reads the indices.
 wf_cost wf_cost_index(const wf_node_info *info);
+// gather, scatter_add: operand 1 in [-size, size).
+wf_index_range wf_index_range_axis(const wf_node_info *info);
+
+// ---- dynamic_slice, dynamic_update: attribute 0 is the axis, operand 1 the start, one integer.
+// Dtype and shape of the start, range of the axis.
+weft_status wf_infer_start(const wf_node_info *info, weft_error *err);
+// The part's place; -1, and a bad step, when it is out of range.
+int64_t wf_start_get(wf_eval *q);
+// Operand 1 in [0, size - part].
+wf_index_range wf_index_range_start(const wf_node_info *info);
+// The type of the part: operand 2, or the result of an op without one.
+const weft_type *wf_start_part(const wf_node_info *info);
 
 #endif

@@ -33,6 +33,11 @@ static weft_status eval(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static wf_index_range index_range(const wf_node_info *info)
+{
+    return (wf_index_range){0, 0, info->attrs[0].u.i - 1};
+}
+
 static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
 {
     return weft_index_guard(g, in[0], p[0]);
@@ -76,6 +81,7 @@ const wf_op wf_op_index_guard = {
     .attrs = attrs,
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
+    .index_range = index_range,
     .eval = eval,
     .cost = wf_cost_move,
     .cases = cases,

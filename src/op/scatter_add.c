@@ -179,6 +179,7 @@ const wf_op wf_op_scatter_add = {
     .attrs = attrs,
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
+    .index_range = wf_index_range_axis,
     .grad = grad,
     .eval = eval,
     .eval_truth = eval,

@@ -271,8 +271,7 @@ static weft_status lower_node(builder *b, const wf_node *node)
     return WEFT_OK;
 }
 
-// Has everything that reads the value (through views, too) been lowered, `group` apart?
-static bool is_read_up(const wf_planner *p, wf_id id, uint32_t group, const bool *is_lowered)
+bool wf_plan_is_read_up(const wf_planner *p, wf_id id, uint32_t group, const bool *is_lowered)
 {
     for (uint32_t u = p->use_start[id]; u < p->use_start[id + 1]; u++) {
         const uint32_t user = p->uses[u];
@@ -282,7 +281,7 @@ static bool is_read_up(const wf_planner *p, wf_id id, uint32_t group, const bool
             if (user_group != group && !is_lowered[user_group])
                 return false;
         } else if (node->op->flags & WF_OP_VIEW) {
-            if (!is_read_up(p, node->first_output, group, is_lowered))
+            if (!wf_plan_is_read_up(p, node->first_output, group, is_lowered))
                 return false;
         } else if (node->n_inputs == 2 && node->inputs[1] == id) {
             return false; // assigned to another variable at the very end
@@ -296,7 +295,7 @@ static bool is_read_up(const wf_planner *p, wf_id id, uint32_t group, const bool
 static bool can_write_variable(const wf_planner *p, const builder *b, uint32_t variable_buffer,
                                wf_id var, uint32_t group, const bool *is_lowered)
 {
-    if (!is_read_up(p, var, group, is_lowered))
+    if (!wf_plan_is_read_up(p, var, group, is_lowered))
         return false;
     if (b->kernel->kind != WF_KERNEL_MAP)
         return false;
@@ -435,9 +434,11 @@ static weft_status lower_place(wf_planner *p, uint32_t node_idx)
     return WEFT_OK;
 }
 
-static weft_status lower_single(wf_planner *p, uint32_t node_idx)
+static weft_status lower_single(wf_planner *p, uint32_t group, const bool *is_lowered)
 {
+    const uint32_t node_idx = p->groups[group].nodes[0];
     const wf_node *node = &p->g->nodes[node_idx];
+    wf_id variable = wf_plan_in_place_variable(p, group, is_lowered);
     const bool is_spatial = p->options->channels_last &&
                             (node->op->task == WF_TASK_CONV || node->op->task == WF_TASK_WINDOW);
     wf_view *in, *out;
@@ -450,10 +451,14 @@ static weft_status lower_single(wf_planner *p, uint32_t node_idx)
             p, node->inputs[i],
             is_spatial && !is_weight ? WF_DENSE_CHANNELS_LAST : WF_DENSE_ROW_MAJOR, &l));
         in[i] = wf_plan_view(&l, wf_planner_type(p, node->inputs[i])->dtype);
+        if (i > 0 && in[i].buffer == in[0].buffer)
+            variable = 0; // a part of itself
     }
     for (uint32_t i = 0; i < node->n_outputs; i++) {
         const wf_id id = node->first_output + i;
         p->is_channels_last[id] = is_spatial && !(node->op->flags & WF_OP_WEIGHT_RESULT);
+        if (variable)
+            WEFT_TRY(wf_plan_locate(p, variable, &p->locations[id]));
         WEFT_TRY(wf_plan_place_value(p, id, WF_BUFFER_ARENA));
         out[i] = wf_plan_view(&p->locations[id], wf_planner_type(p, id)->dtype);
     }
@@ -464,6 +469,7 @@ static weft_status lower_single(wf_planner *p, uint32_t node_idx)
     WEFT_TRY(wf_plan_add_task(p, &task));
     task->kind = node->op->task;
     task->node = node;
+    task->is_gated = variable != 0;
     task->n_inputs = node->n_inputs;
     task->inputs = in;
     task->n_outputs = node->n_outputs;
@@ -484,5 +490,5 @@ weft_status wf_plan_lower_group(wf_planner *p, uint32_t group, const bool *is_lo
     if (grp->kind == WF_TASK_MAP || grp->kind == WF_TASK_ROW || grp->kind == WF_TASK_COLUMN) {
         return lower_kernel_group(p, group, is_lowered);
     }
-    return lower_single(p, grp->nodes[0]);
+    return lower_single(p, group, is_lowered);
 }

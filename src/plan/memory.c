@@ -63,6 +63,7 @@ static void share_in_place(wf_plan *plan)
 {
     for (uint32_t t = 0; t < plan->n_tasks; t++) {
         const wf_task *task = &plan->tasks[t];
+        wf_plan_share_updated(plan, t);
         if (task->kind != WF_TASK_MAP)
             continue;
         for (size_t o = 0; o < task->n_outputs; o++) {

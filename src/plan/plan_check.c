@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "op/op.h"
 #include "plan/plan.h"
 
 typedef struct {
@@ -87,6 +88,19 @@ static weft_status write_buffer(checker *c, uint32_t task, uint32_t buffer)
     return WEFT_OK;
 }
 
+static bool is_in_place_op(const wf_task *task)
+{
+    return !task->kernel && task->node && (task->node->op->flags & WF_OP_IN_PLACE);
+}
+
+// Result 0 in the place of operand 0, both walked alike.
+static bool is_updated(const wf_task *task, size_t out, size_t in)
+{
+    const wf_view *a = &task->inputs[in], *b = &task->outputs[out];
+    return is_in_place_op(task) && out == 0 && in == 0 && a->offset == b->offset &&
+           !memcmp(a->strides, b->strides, sizeof a->strides);
+}
+
 // Do the elements that the two views reach lie apart? A scan writes one place of a stack and reads another.
 static bool is_apart(const checker *c, const wf_view *a, const wf_view *b)
 {
@@ -102,7 +116,7 @@ static bool is_apart(const checker *c, const wf_view *a, const wf_view *b)
                (int64_t)x->offset_bytes + a_lo * x_elem;
 }
 
-// Outputs must not touch what the task reads, but for a MAP kernel's in-place result.
+// Outputs must not touch what the task reads, but for in-place results.
 static weft_status check_aliasing(const checker *c, uint32_t task_idx)
 {
     const wf_task *task = &c->plan->tasks[task_idx];
@@ -114,10 +128,11 @@ static weft_status check_aliasing(const checker *c, uint32_t task_idx)
             if ((!is_same && !overlaps(out, in)) ||
                 (is_same && is_apart(c, &task->inputs[i], &task->outputs[o])))
                 continue;
-            const bool is_alike =
+            const bool is_map =
                 task->kernel && task->kernel->kind == WF_KERNEL_MAP &&
-                (is_same || out->offset_bytes == in->offset_bytes) &&
                 !memcmp(&task->kernel->inputs[i], &task->kernel->outputs[o], sizeof(wf_access));
+            const bool is_alike = (is_map || is_updated(task, o, i)) &&
+                                  (is_same || out->offset_bytes == in->offset_bytes);
             // A gated copy into a variable may be from the variable itself, unfused.
             if (!is_alike && !(task->is_gated && !c->options->fuse)) {
                 WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
@@ -167,34 +182,86 @@ static weft_status check_task(checker *c, uint32_t task_idx)
     return WEFT_OK;
 }
 
-// Gated tasks change variables, so a task that is not gated may not come after one: it would read
-// new weights, and a bad index it finds would come too late.
-static weft_status check_gates(const checker *c)
+// Does the task read the old value of the variable that an in-place task has changed? Its new value is the
+// update's result, through views; a copy names the node whose value it copies.
+static bool reads_old_value(const checker *c, const wf_task *task, const wf_task *update)
 {
-    bool seen_gate = false;
-    for (uint32_t t = 0; t < c->plan->n_tasks; t++) {
-        const wf_task *task = &c->plan->tasks[t];
-        seen_gate |= task->is_gated;
-        if (!seen_gate || task->is_gated)
+    const weft_graph *g = c->plan->graph;
+    for (size_t n = 0; n < task->n_nodes; n++) {
+        const wf_node *node = &g->nodes[task->nodes[n]];
+        if (node == update->node)
             continue;
-        for (size_t i = 0; i < task->n_inputs; i++) {
-            if (c->plan->buffers[task->inputs[i].buffer].kind != WF_BUFFER_VARIABLE)
-                continue;
-            for (uint32_t k = 0; k < t; k++) {
-                const wf_task *earlier = &c->plan->tasks[k];
-                for (size_t o = 0; earlier->is_gated && o < earlier->n_outputs; o++) {
-                    if (earlier->outputs[o].buffer == task->inputs[i].buffer) {
-                        WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
-                                  "plan: task %u %s reads a variable that task %u has changed", t,
-                                  task_name(task), k);
-                    }
-                }
+        for (uint32_t i = 0; i < node->n_inputs; i++) {
+            wf_id id = node->inputs[i];
+            while ((wf_graph_producer(g, id)->op->flags & WF_OP_VIEW) &&
+                   wf_graph_producer(g, id)->n_inputs == 1)
+                id = wf_graph_producer(g, id)->inputs[0];
+            if (id == update->node->inputs[0])
+                return true;
+        }
+    }
+    return false;
+}
+
+static weft_status check_readers(const checker *c, uint32_t t)
+{
+    const wf_task *task = &c->plan->tasks[t];
+    for (size_t i = 0; i < task->n_inputs; i++) {
+        if (c->plan->buffers[task->inputs[i].buffer].kind != WF_BUFFER_VARIABLE)
+            continue;
+        for (uint32_t k = 0; k < t; k++) {
+            const wf_task *earlier = &c->plan->tasks[k];
+            for (size_t o = 0; earlier->is_gated && o < earlier->n_outputs; o++) {
+                if (earlier->outputs[o].buffer != task->inputs[i].buffer ||
+                    (is_in_place_op(earlier) && !reads_old_value(c, task, earlier)))
+                    continue;
+                WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
+                          "plan: task %u %s reads a variable that task %u has changed", t,
+                          task_name(task), k);
             }
         }
-        if (task->kind == WF_TASK_GUARD || task->kind == WF_TASK_INDEX) {
+    }
+    return WEFT_OK;
+}
+
+// Same indices, same range: both go bad or none does.
+static bool is_bad_alike(const wf_task *a, const wf_task *b)
+{
+    weft_type types[2][4];
+    wf_index_range range[2];
+    const wf_task *tasks[2] = {a, b};
+    for (int k = 0; k < 2; k++) {
+        const wf_task *t = tasks[k];
+        if (!t->node || !t->node->op->index_range || t->n_inputs > 3 || t->n_outputs != 1)
+            return false;
+        for (size_t i = 0; i < t->n_inputs; i++)
+            types[k][i] = t->inputs[i].type;
+        types[k][3] = t->outputs[0].type;
+        const wf_node_info info = {t->node->op, t->n_inputs,  types[k],
+                                   1,           &types[k][3], t->node->attrs};
+        range[k] = t->node->op->index_range(&info);
+    }
+    return a->node->inputs[range[0].input] == b->node->inputs[range[1].input] &&
+           range[0].low == range[1].low && range[0].high == range[1].high;
+}
+
+// Gated tasks change variables, so a task that is not gated may not come after one: it would read
+// new weights, and a bad index it finds would come too late. But a cache updated in place is read behind
+// its update, and what goes bad only when that update does comes early enough.
+static weft_status check_gates(const checker *c)
+{
+    const wf_task *gate = NULL;
+    for (uint32_t t = 0; t < c->plan->n_tasks; t++) {
+        const wf_task *task = &c->plan->tasks[t];
+        const bool may_go_bad = task->kind == WF_TASK_GUARD || task->kind == WF_TASK_INDEX;
+        if (gate && !task->is_gated)
+            WEFT_TRY(check_readers(c, t));
+        if (gate && may_go_bad && !is_bad_alike(gate, task)) {
             WEFT_FAIL(c->err, WEFT_ERR_INTERNAL, "plan: task %u %s comes behind a gated task", t,
                       task_name(task));
         }
+        if (!gate && task->is_gated)
+            gate = task;
     }
     return WEFT_OK;
 }

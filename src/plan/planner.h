@@ -5,6 +5,7 @@
 //   locate.c    where a value lives: buffer, strides, layout; copies where a view is impossible
 //   order.c     which group is next, outputs, assignments
 //   lower.c     a group -> tasks with kernels
+//   in_place.c  results that take the memory of the operand they change
 //   repeat.c    a scan: the tasks of its region, once for each step
 //   memory.c    lifetimes, in-place, offsets in the arena
 //   plan_check.c  the independent checker
@@ -55,7 +56,7 @@ typedef struct wf_planner {
     wf_location *locations; // by value
     bool *is_channels_last; // by value: layout of its buffer
     uint32_t *assigned_by;  // by value: the assign node whose value it is; WF_NO_INDEX: none
-    bool is_region; // of a scan: its outputs are placed and copied by repeat.c
+    bool is_region;         // of a scan: its outputs are placed and copied by repeat.c
     size_t tasks_capacity;
     size_t bindings_capacity[3];
 } wf_planner;
@@ -102,12 +103,20 @@ weft_status wf_plan_lower_groups(wf_planner *p);
 // ---- lower.c
 weft_status wf_plan_lower_group(wf_planner *p, uint32_t group, const bool *is_lowered);
 weft_status wf_plan_add_task(wf_planner *p, wf_task **out_task);
+// Has everything that reads the value (through views, too) been lowered, `group` apart?
+bool wf_plan_is_read_up(const wf_planner *p, wf_id id, uint32_t group, const bool *is_lowered);
 // Is the value a source, or a view of one?
 bool wf_plan_is_source(const wf_planner *p, wf_id id);
 // A MAP task that copies from one location to another of the same dims.
 weft_status wf_plan_add_copy(wf_planner *p, weft_dtype dtype, const wf_location *src,
                              const wf_location *dst, bool is_gated, uint32_t node_idx);
 wf_view wf_plan_view(const wf_location *l, weft_dtype dtype);
+
+// ---- in_place.c
+// The variable that a group of one node may write as it runs; 0: none.
+wf_id wf_plan_in_place_variable(const wf_planner *p, uint32_t group, const bool *is_lowered);
+// Gives the result of a task the place of the operand that it changes, where that dies there.
+void wf_plan_share_updated(wf_plan *plan, uint32_t task_idx);
 
 // ---- memory.c
 weft_status wf_plan_memory(wf_planner *p);

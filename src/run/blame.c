@@ -14,6 +14,7 @@ typedef struct {
     const wf_allocator *a;
     void **data;      // by value; NULL: not computed, or no longer needed
     uint32_t *n_uses; // by value: readers still to come
+    bool *is_needed;  // by node; NULL: all are, and each result is looked at
     weft_error *err;
 } replay;
 
@@ -73,6 +74,31 @@ static weft_status report(replay *r, const wf_node *node, weft_status code, cons
                         wf_type_text(wf_graph_type(r->g, node->first_output), type));
 }
 
+// The first of a node's indices that is out of range; false when all are inside.
+static bool report_index(replay *r, const wf_node_info *info, const wf_node *node,
+                         const wf_tensor *in)
+{
+    char type[WF_TYPE_TEXT];
+    if (!info->op->index_range)
+        return false;
+    const wf_index_range range = info->op->index_range(info);
+    const wf_tensor *t = &in[range.input];
+    const int64_t count = wf_type_count(&t->type);
+    int64_t i = 0;
+    while (i < count && wf_tensor_get_int(t, i) >= range.low &&
+           wf_tensor_get_int(t, i) <= range.high)
+        i++;
+    if (i == count)
+        return false;
+    (void)wf_error_set(r->err, WEFT_ERR_INDEX,
+                       "%s%s%s: index %" PRId64 " is out of range [%" PRId64 ",%" PRId64
+                       "], at element %" PRId64 " of %s",
+                       node->scope, *node->scope ? "/" : "", node->op->name,
+                       wf_tensor_get_int(t, i), range.low, range.high, i,
+                       wf_type_text(&t->type, type));
+    return true;
+}
+
 static weft_status replay_node(replay *r, uint32_t idx)
 {
     const wf_node *node = &r->g->nodes[idx];
@@ -105,7 +131,11 @@ static weft_status replay_node(replay *r, uint32_t idx)
                                node->n_outputs, out_types,      node->attrs};
     wf_eval q = {&info, in, out, false, 0, *r->a};
     WEFT_TRY(node->op->eval(&q, r->err));
+    if (r->is_needed)
+        return WEFT_OK;
     if (q.is_bad && inputs_finite) {
+        if (report_index(r, &info, node, in))
+            return WEFT_ERR_INDEX;
         return report(r, node, WEFT_ERR_INDEX, "an index is out of range", q.bad_elem);
     }
     for (uint32_t i = 0; i < node->n_outputs && inputs_finite; i++) {
@@ -143,26 +173,84 @@ static weft_status check_source(replay *r, const wf_node *node)
               wf_type_text(&t.type, type));
 }
 
+static weft_status replay_init(replay *r, weft_program *p, weft_error *err)
+{
+    const weft_graph *g = p->plan->graph;
+    *r = (replay){.program = p, .g = g, .a = &g->context->allocator, .err = err};
+    WEFT_TRY(wf_alloc(r->a, g->n_values, sizeof *r->data, &r->data, err));
+    WEFT_TRY(wf_alloc(r->a, g->n_values, sizeof *r->n_uses, &r->n_uses, err));
+    for (size_t n = 0; n < g->n_nodes; n++) {
+        for (uint32_t i = 0; i < g->nodes[n].n_inputs; i++)
+            r->n_uses[g->nodes[n].inputs[i]]++;
+    }
+    return WEFT_OK;
+}
+
+static void replay_deinit(replay *r)
+{
+    for (size_t v = 0; r->data && v < r->g->n_values; v++)
+        wf_free(r->a, r->data[v]);
+    wf_free(r->a, r->data);
+    wf_free(r->a, r->n_uses);
+    wf_free(r->a, r->is_needed);
+}
+
 weft_status weft_program_blame(weft_program *p, weft_error *err)
 {
     WEFT_REQUIRE(err, p, "program: blame without program");
-    const weft_graph *g = p->plan->graph;
-    replay r = {.program = p, .g = g, .a = &g->context->allocator, .err = err};
-    weft_status status = wf_alloc(r.a, g->n_values, sizeof *r.data, &r.data, err);
-    if (status == WEFT_OK)
-        status = wf_alloc(r.a, g->n_values, sizeof *r.n_uses, &r.n_uses, err);
-    for (size_t n = 0; n < g->n_nodes && status == WEFT_OK; n++) {
-        for (uint32_t i = 0; i < g->nodes[n].n_inputs; i++)
-            r.n_uses[g->nodes[n].inputs[i]]++;
-    }
-    for (uint32_t n = 0; n < g->n_nodes && status == WEFT_OK; n++) {
+    replay r;
+    weft_status status = replay_init(&r, p, err);
+    for (uint32_t n = 0; n < r.g->n_nodes && status == WEFT_OK; n++) {
         status = replay_node(&r, n);
         if (status == WEFT_OK)
-            status = check_source(&r, &g->nodes[n]);
+            status = check_source(&r, &r.g->nodes[n]);
     }
-    for (size_t v = 0; r.data && v < g->n_values; v++)
-        wf_free(r.a, r.data[v]);
-    wf_free(r.a, r.data);
-    wf_free(r.a, r.n_uses);
+    replay_deinit(&r);
     return status;
+}
+
+// The indices of one node, computed from the program's inputs and variables.
+static weft_status compute_indices(replay *r, const wf_node *node, wf_id indices)
+{
+    WEFT_TRY(wf_alloc(r->a, r->g->n_nodes, sizeof *r->is_needed, &r->is_needed, r->err));
+    r->is_needed[wf_graph_value(r->g, indices)->node] = true;
+    for (size_t n = r->g->n_nodes; n-- > 0;) {
+        const wf_node *one = &r->g->nodes[n];
+        for (uint32_t i = 0; r->is_needed[n] && i < one->n_inputs; i++)
+            r->is_needed[wf_graph_value(r->g, one->inputs[i])->node] = true;
+    }
+    for (uint32_t n = 0; &r->g->nodes[n] != node; n++) {
+        if (r->is_needed[n])
+            WEFT_TRY(replay_node(r, n));
+    }
+    return WEFT_OK;
+}
+
+weft_status wf_program_blame_index(weft_program *p, const wf_node *node, weft_error *err)
+{
+    weft_type in_types[WF_OP_MAX_OUTPUTS], out_types[WF_OP_MAX_OUTPUTS];
+    wf_tensor in[WF_OP_MAX_OUTPUTS] = {{.data = NULL}};
+    replay r;
+    weft_status status = replay_init(&r, p, err);
+    const bool is_known = node->op->index_range && node->n_inputs <= WF_COUNT_OF(in) &&
+                          node->n_outputs <= WF_COUNT_OF(out_types);
+    if (status == WEFT_OK && is_known) {
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            in_types[i] = *wf_graph_type(r.g, node->inputs[i]);
+        for (uint32_t i = 0; i < node->n_outputs; i++)
+            out_types[i] = *wf_graph_type(r.g, node->first_output + i);
+        const wf_node_info info = {node->op,        node->n_inputs, in_types,
+                                   node->n_outputs, out_types,      node->attrs};
+        const size_t input = node->op->index_range(&info).input;
+        status = compute_indices(&r, node, node->inputs[input]);
+        in[input] = (wf_tensor){in_types[input], r.data[node->inputs[input]], false};
+        if (status == WEFT_OK && report_index(&r, &info, node, in))
+            status = WEFT_ERR_INDEX;
+    }
+    replay_deinit(&r);
+    if (status != WEFT_OK)
+        return status;
+    // The host has written other inputs since.
+    WEFT_FAIL(err, WEFT_ERR_INDEX, "%s%s%s: an index is out of range", node->scope,
+              *node->scope ? "/" : "", node->op->name);
 }

@@ -177,9 +177,10 @@ weft_status weft_program_check(weft_program *p, weft_error *err)
     const wf_node *node = p->plan->tasks[word].node;
     const bool is_guard = node->op->task == WF_TASK_GUARD &&
                           wf_graph_type(p->plan->graph, node->inputs[0])->dtype == WEFT_F32;
-    WEFT_FAIL(err, is_guard ? WEFT_ERR_NONFINITE : WEFT_ERR_INDEX, "%s%s%s: %s", node->scope,
-              *node->scope ? "/" : "", node->op->name,
-              is_guard ? "a value is NaN or infinite" : "an index is out of range");
+    if (!is_guard)
+        return wf_program_blame_index(p, node, err);
+    WEFT_FAIL(err, WEFT_ERR_NONFINITE, "%s%s%s: a value is NaN or infinite", node->scope,
+              *node->scope ? "/" : "", node->op->name);
 }
 
 uint64_t weft_program_planned_bytes(const weft_program *p)

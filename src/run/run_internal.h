@@ -25,6 +25,9 @@ struct weft_program {
     wf_device_program *program;
 };
 
+// Writes which index of a node that went bad is out of range, and of which: never WEFT_OK.
+weft_status wf_program_blame_index(weft_program *p, const wf_node *node, weft_error *err);
+
 // The variable of that name; NULL when there is none.
 wf_variable *wf_state_find(const weft_state *state, const char *name);
 // A new variable, zeroed.

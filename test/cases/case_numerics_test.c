@@ -163,6 +163,38 @@ static void gather_from_the_end(void **state)
     case_end(&r);
 }
 
+static void expect_bad_start(void **state, bool is_update, const char *message)
+{
+    static const float x[] = {1, 2, 3, 4, 5, 6}, part[] = {7, 8};
+    static const int32_t before[] = {0}, beyond[] = {5};
+    case_run r = case_begin(state);
+    weft_error err = {0};
+    const weft_val v = case_f32(&r, CASE_DIMS(6), x);
+    const weft_val start = case_input(&r, WEFT_I32, CASE_DIMS(1), beyond);
+    const weft_val old = case_input(&r, WEFT_I32, CASE_DIMS(1), before); // good: not the one named
+    const weft_val y = is_update
+                           ? weft_dynamic_update(r.g, v, start, case_f32(&r, CASE_DIMS(2), part), 0)
+                           : weft_dynamic_slice(r.g, v, start, 0, 2);
+    weft_output(r.g, "y", y);
+    weft_output(r.g, "z", weft_dynamic_slice(r.g, v, old, 0, 2));
+    assert_int_equal(case_go(&r, &err), WEFT_ERR_INDEX);
+    assert_string_equal(err.message, message);
+    case_end(&r);
+}
+
+// The same kind of fault where the start of a part is known late: no clamp.
+static void slice_beyond_the_end(void **state)
+{
+    expect_bad_start(state, false,
+                     "dynamic_slice: index 5 is out of range [0,4], at element 0 of i32[1]");
+}
+
+static void update_beyond_the_end(void **state)
+{
+    expect_bad_start(state, true,
+                     "dynamic_update: index 5 is out of range [0,4], at element 0 of i32[1]");
+}
+
 // onnxruntime#10234, #25251; openvino PR#35756: the same words on every device, and no value written
 static void gather_beyond_the_end(void **state)
 {
@@ -177,7 +209,8 @@ static void gather_beyond_the_end(void **state)
     weft_scope_pop(r.g);
     weft_assign(r.g, old, weft_reshape(r.g, y, NULL, 0));
     assert_int_equal(case_go(&r, &err), WEFT_ERR_INDEX);
-    assert_string_equal(err.message, "table/gather: an index is out of range");
+    assert_string_equal(err.message,
+                        "table/gather: index 5 is out of range [-5,4], at element 0 of i32[1]");
     float kept = 0.0f;
     assert_int_equal(weft_state_read(r.state, "kept", &kept, sizeof kept, NULL), WEFT_OK);
     assert_true(kept == 7.0f);
@@ -255,6 +288,8 @@ const struct CMUnitTest wf_tests_case_numerics[] = {
     CASE_TEST(integer_remainder_and_bounds),
     CASE_TEST(gather_from_the_end),
     CASE_TEST(gather_beyond_the_end),
+    CASE_TEST(slice_beyond_the_end),
+    CASE_TEST(update_beyond_the_end),
     CASE_TEST(constants_keep_their_bits),
     CASE_TEST(masks_follow_the_seed),
 };

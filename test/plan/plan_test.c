@@ -75,6 +75,58 @@ static void a_training_step_is_few_tasks(void **state)
     wf_plan_destroy(plan);
 }
 
+// Two layers with a cache each, behind a table of tokens; guarded: something may go bad behind them.
+static weft_graph *build_caches(graph_kit *kit, bool guarded)
+{
+    weft_graph *g = kit->g;
+    const int64_t dims[] = {2, 16, 4};
+    const weft_val position = weft_input(g, "position", WEFT_I32, NULL, 0);
+    const weft_val token = weft_input(g, "token", WEFT_I32, KIT_DIMS(2));
+    weft_val x = weft_gather(g, weft_input(g, "table", WEFT_F32, KIT_DIMS(9, 4)), token, 0);
+    for (int layer = 0; layer < 2; layer++) {
+        const weft_val cache =
+            weft_variable(g, layer ? "b" : "a", weft_fill(g, WEFT_F32, dims, 3, 0.0));
+        const weft_val row = weft_reshape(g, weft_relu(g, x), KIT_DIMS(2, 1, 4));
+        const weft_val next = weft_dynamic_update(g, cache, position, row, 1);
+        weft_assign(g, cache, next);
+        x = weft_matmul(g, row, next, false, true);
+        x = weft_reshape(
+            g, weft_slice(g, x, (const int64_t[]){0, 0, 0}, (const int64_t[]){2, 1, 4}, NULL),
+            KIT_DIMS(2, 4));
+    }
+    if (guarded)
+        weft_guard(g, x);
+    weft_output(g, "y", x);
+    return g;
+}
+
+static size_t count_in_place(graph_kit *kit, bool guarded)
+{
+    weft_error err = {0};
+    const wf_plan_options options = fused_options(false);
+    wf_plan *plan = make_plan(build_caches(kit, guarded), &options);
+    if (wf_plan_check(plan, &options, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n_tasks; i++) {
+        const wf_task *t = &plan->tasks[i];
+        if (t->kind == WF_TASK_INDEX && t->n_inputs == 3 && t->is_gated)
+            n += t->inputs[0].buffer == t->outputs[0].buffer;
+    }
+    wf_plan_destroy(plan);
+    return n;
+}
+
+static void a_cache_is_updated_in_place(void **state)
+{
+    assert_int_equal(count_in_place(*state, false), 2);
+}
+
+static void not_when_the_step_may_still_go_bad(void **state)
+{
+    assert_int_equal(count_in_place(*state, true), 0);
+}
+
 static void updates_are_written_in_place(void **state)
 {
     weft_graph *g = ((graph_kit *)*state)->g;
@@ -138,8 +190,9 @@ static void the_checker_finds_damage(void **state)
 }
 
 const struct CMUnitTest wf_tests_plan[] = {
-    KIT_TEST(plans_of_random_graphs_hold),  KIT_TEST(a_training_step_is_few_tasks),
-    KIT_TEST(updates_are_written_in_place), KIT_TEST(a_chain_reuses_its_memory),
-    KIT_TEST(the_checker_finds_damage),
+    KIT_TEST(plans_of_random_graphs_hold),        KIT_TEST(a_training_step_is_few_tasks),
+    KIT_TEST(updates_are_written_in_place),       KIT_TEST(a_chain_reuses_its_memory),
+    KIT_TEST(the_checker_finds_damage),           KIT_TEST(a_cache_is_updated_in_place),
+    KIT_TEST(not_when_the_step_may_still_go_bad),
 };
 const unsigned long wf_n_tests_plan = WF_N_TESTS(wf_tests_plan);

@@ -1,29 +1,22 @@
-// INDEX tasks: gather and scatter_add. Stage: PLAN -> PROGRAM, RUN.
+// INDEX tasks: gather and scatter_add; the others are in cpu_dynamic.c. Stage: PLAN -> PROGRAM, RUN.
 //
 // A tensor is seen around the axis as [outer, size, inner]. gather copies rows of `inner` elements.
 // scatter_add sorts the updates by place (a counting sort, stable), then adds each place's run by the
 // column rule, lanes being inner elements.
-#include "device/cpu/cpu.h"
-
 #include <string.h>
+
+#include "device/cpu/cpu_around.h"
 
 #include "math/sum.h"
 
 #define ITEM_ELEMS 8192
 #define LANES 64 // inner elements that are summed together
 
-// [outer, size, inner] of a view; size is the axis itself, or idx's axes in its place.
-typedef struct around {
-    char *data;
-    wf_cpu_group outer, mid, inner;
-    int64_t n_outer, n_mid, n_inner;
-} around;
-
 typedef struct index_params {
     const wf_cpu_elementwise *elementwise;
-    around x;       // gather: x; scatter_add: base
-    around y;       // the result
-    around updates; // scatter_add
+    wf_cpu_around x;       // gather: x; scatter_add: base
+    wf_cpu_around y;       // the result
+    wf_cpu_around updates; // scatter_add
     wf_cpu_operand idx;
     weft_dtype idx_dtype;
     int64_t n_idx;
@@ -36,62 +29,29 @@ typedef struct index_params {
     uint32_t task_idx;
 } index_params;
 
-static int64_t read_idx(const index_params *p, int64_t j)
-{
-    const wf_cpu_stretch s = wf_cpu_group_stretch(&p->idx.b, j, 1);
-    const void *at = p->idx.data + s.offset * ((int64_t)1 << p->idx.size_log2);
-    if (p->idx_dtype == WEFT_I32) {
-        int32_t value;
-        memcpy(&value, at, sizeof value);
-        return value;
-    }
-    int64_t value;
-    memcpy(&value, at, sizeof value);
-    return value;
-}
-
 // Index j in [0, size), counted from the end when negative; -1 out of range.
 static int64_t get_place(const index_params *p, int64_t j)
 {
-    const int64_t given = read_idx(p, j), size = p->x.n_mid;
+    const int64_t given = wf_cpu_read_index(&p->idx, p->idx_dtype, j), size = p->x.n_mid;
     const int64_t at = given < 0 ? given + size : given;
     return at >= 0 && at < size ? at : -1;
 }
 
-static char *get_row(const around *t, int32_t size_log2, int64_t outer, int64_t mid)
+static char *get_row(const wf_cpu_around *t, int32_t size_log2, int64_t outer, int64_t mid)
 {
-    const wf_cpu_stretch a = wf_cpu_group_stretch(&t->outer, outer, 1);
-    const wf_cpu_stretch b = wf_cpu_group_stretch(&t->mid, mid, 1);
-    return t->data + (a.offset + b.offset) * ((int64_t)1 << size_log2);
+    return wf_cpu_around_row(t, size_log2, outer, mid);
 }
 
-// dst[i] = src[first + i] for inner elements of a row, into or out of a dense array.
-static void read_row(const index_params *p, char *dst, const around *t, const char *row,
+static void read_row(const index_params *p, char *dst, const wf_cpu_around *t, const char *row,
                      int64_t first, int64_t n)
 {
-    for (int64_t i = 0; i < n;) {
-        const wf_cpu_stretch s = wf_cpu_group_stretch(&t->inner, first + i, n - i);
-        p->elementwise->copies[p->size_log2](dst + (i << p->size_log2), 1,
-                                             row + s.offset * ((int64_t)1 << p->size_log2),
-                                             s.stride, (size_t)s.len);
-        i += s.len;
-    }
+    wf_cpu_around_read(p->elementwise, p->size_log2, dst, t, row, first, n);
 }
 
-static void write_row(const index_params *p, const around *t, char *row, const char *src,
+static void write_row(const index_params *p, const wf_cpu_around *t, char *row, const char *src,
                       int64_t first, int64_t n)
 {
-    for (int64_t i = 0; i < n;) {
-        const wf_cpu_stretch s = wf_cpu_group_stretch(&t->inner, first + i, n - i);
-        p->elementwise->copies[p->size_log2](row + s.offset * ((int64_t)1 << p->size_log2),
-                                             s.stride, src + (i << p->size_log2), 1, (size_t)s.len);
-        i += s.len;
-    }
-}
-
-static bool is_plain(const wf_cpu_group *g)
-{
-    return g->ndim == 0 || (g->ndim == 1 && g->strides[0] == 1);
+    wf_cpu_around_write(p->elementwise, p->size_log2, t, row, src, first, n);
 }
 
 // y[o,j,:] = x[o,idx[j],:]; item = some j of one o
@@ -102,7 +62,8 @@ static void run_gather(const void *params, int64_t item, const wf_cpu_worker *wo
     const int64_t first = item % p->items_per_outer * p->places_per_item;
     const int64_t end = wf_cpu_min(first + p->places_per_item, p->n_idx);
     const size_t row_bytes = (size_t)p->y.n_inner << p->size_log2;
-    const bool both_plain = is_plain(&p->x.inner) && is_plain(&p->y.inner);
+    const bool both_plain =
+        wf_cpu_group_is_plain(&p->x.inner) && wf_cpu_group_is_plain(&p->y.inner);
     for (int64_t j = first; j < end; j++) {
         const int64_t at = get_place(p, j);
         char *to = get_row(&p->y, p->size_log2, outer, j);
@@ -207,21 +168,6 @@ static void run_add(const void *params, int64_t item, const wf_cpu_worker *worke
 }
 
 // ---- lowering
-static around get_around(const wf_cpu_lower *q, const wf_view *view, int32_t axis, int32_t n_axes)
-{
-    const weft_type *t = &view->type;
-    const int32_t behind = axis + n_axes;
-    around a = {.data = wf_cpu_view_data(q, view), .n_outer = 1, .n_mid = 1, .n_inner = 1};
-    a.outer = wf_cpu_group_make(t->dims, view->strides, axis);
-    a.mid = wf_cpu_group_make(t->dims + axis, view->strides + axis, n_axes);
-    a.inner = wf_cpu_group_make(t->dims + behind, view->strides + behind, t->ndim - behind);
-    for (int32_t i = 0; i < t->ndim; i++) {
-        int64_t *n = i < axis ? &a.n_outer : i < behind ? &a.n_mid : &a.n_inner;
-        *n *= t->dims[i];
-    }
-    return a;
-}
-
 static void set_items(index_params *p, int64_t n_places)
 {
     const int64_t row = p->y.n_inner > 0 ? p->y.n_inner : 1;
@@ -233,8 +179,8 @@ static weft_status lower_scatter(wf_cpu_lower *q, index_params *p, int32_t axis,
 {
     const wf_task *task = q->task;
     const weft_dtype dtype = task->inputs[0].type.dtype;
-    p->y = get_around(q, &task->outputs[0], axis, 1);
-    p->updates = get_around(q, &task->inputs[2], axis, task->inputs[1].type.ndim);
+    p->y = wf_cpu_around_make(q, &task->outputs[0], axis, 1);
+    p->updates = wf_cpu_around_make(q, &task->inputs[2], axis, task->inputs[1].type.ndim);
     p->sum = wf_cpu_reduce_find(q->kernels, WF_REDUCE_SUM, dtype);
     p->add = wf_cpu_apply_find(q->kernels, "add", dtype);
     if (!p->sum || !p->add) {
@@ -254,13 +200,15 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     const wf_task *task = q->task;
     const char *op = q->info.op->name;
     index_params *p;
+    if (strncmp(op, "dynamic_", 8) == 0)
+        return wf_cpu_lower_dynamic(q, err);
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
     const int32_t axis = (int32_t)q->info.attrs[0].u.i;
     p->elementwise = q->kernels->elementwise;
     p->status = q->status;
     p->task_idx = q->task_idx;
     p->size_log2 = wf_cpu_size_log2(task->inputs[0].type.dtype);
-    p->x = get_around(q, &task->inputs[0], axis, 1);
+    p->x = wf_cpu_around_make(q, &task->inputs[0], axis, 1);
     p->idx = wf_cpu_view_operand(q, &task->inputs[1]);
     p->idx_dtype = task->inputs[1].type.dtype;
     p->n_idx = wf_type_count(&task->inputs[1].type);
@@ -268,7 +216,7 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
         return lower_scatter(q, p, axis, err);
     if (strcmp(op, "gather") != 0)
         WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "cpu: index tasks of op %s are not known here", op);
-    p->y = get_around(q, &task->outputs[0], axis, task->inputs[1].type.ndim);
+    p->y = wf_cpu_around_make(q, &task->outputs[0], axis, task->inputs[1].type.ndim);
     set_items(p, p->n_idx);
     wf_cpu_need_scratch(q, LANES * 8);
     return wf_cpu_add_phase(q, run_gather, p, p->y.n_outer * p->items_per_outer, err);

@@ -48,6 +48,17 @@ weft_status wf_gpu_add_launch(wf_gpu_builder *b, const char *source,
 // Sources made of #defines and embedded files: a text that is built, used and freed.
 weft_status wf_gpu_source_start(const wf_gpu_builder *b, wf_text *out_text);
 
+// A type of the elements' size, for kernels that only move them.
+static inline const char *wf_gpu_bits_type(weft_dtype dtype)
+{
+    switch (weft_dtype_size(dtype)) {
+    case 1: return "wf_u8";
+    case 2: return "wf_u16";
+    case 4: return "wf_u32";
+    default: return "wf_u64";
+    }
+}
+
 typedef weft_status (*wf_gpu_lower)(wf_gpu_builder *b);
 weft_status wf_gpu_lower_kernel(wf_gpu_builder *b);
 weft_status wf_gpu_lower_contract(wf_gpu_builder *b);
@@ -55,13 +66,17 @@ weft_status wf_gpu_lower_conv(wf_gpu_builder *b);
 weft_status wf_gpu_lower_window(wf_gpu_builder *b);
 weft_status wf_gpu_lower_chain(wf_gpu_builder *b);
 weft_status wf_gpu_lower_index(wf_gpu_builder *b);
+weft_status wf_gpu_lower_dynamic(wf_gpu_builder *b); // of INDEX tasks
+weft_status wf_gpu_lower_order(wf_gpu_builder *b);
 weft_status wf_gpu_lower_guard(wf_gpu_builder *b);
+weft_status wf_gpu_lower_attention(wf_gpu_builder *b);
 
 size_t wf_gpu_workspace_kernel(const wf_gpu_device *dev, const wf_task *task);
 size_t wf_gpu_workspace_contract(const wf_gpu_device *dev, const wf_task *task);
 size_t wf_gpu_workspace_conv(const wf_gpu_device *dev, const wf_task *task);
 size_t wf_gpu_workspace_chain(const wf_gpu_device *dev, const wf_task *task);
 size_t wf_gpu_workspace_index(const wf_gpu_device *dev, const wf_task *task);
+size_t wf_gpu_workspace_order(const wf_gpu_device *dev, const wf_task *task);
 size_t wf_gpu_workspace_guard(const wf_gpu_device *dev, const wf_task *task);
 
 #endif

@@ -40,6 +40,11 @@ static weft_status check_dense(const wf_gpu_builder *b)
     return WEFT_OK;
 }
 
+static bool is_op(const wf_task *task, const char *name)
+{
+    return strcmp(task->node->op->name, name) == 0;
+}
+
 static size_t scatter_bytes(int64_t n_idx, int64_t size)
 {
     return 2 * (size_t)n_idx * sizeof(uint64_t) + ((size_t)size + 1) * sizeof(uint32_t);
@@ -48,7 +53,7 @@ static size_t scatter_bytes(int64_t n_idx, int64_t size)
 size_t wf_gpu_workspace_index(const wf_gpu_device *dev, const wf_task *task)
 {
     (void)dev;
-    if (task->n_inputs != 3)
+    if (!is_op(task, "scatter_add"))
         return 0;
     index_values v;
     split_axis(&task->inputs[0].type, task->node->attrs[0].u.i, &v);
@@ -63,14 +68,8 @@ size_t wf_gpu_workspace_guard(const wf_gpu_device *dev, const wf_task *task)
 
 static const char *elem_type(weft_dtype dtype, bool by_size)
 {
-    if (by_size) {
-        switch (weft_dtype_size(dtype)) {
-        case 1: return "wf_u8";
-        case 2: return "wf_u16";
-        case 4: return "wf_u32";
-        default: return "wf_u64";
-        }
-    }
+    if (by_size)
+        return wf_gpu_bits_type(dtype);
     return dtype == WEFT_F32 ? "wf_f32" : dtype == WEFT_I64 ? "wf_i64" : "wf_i32";
 }
 
@@ -172,8 +171,14 @@ static weft_status lower_scatter(index_launcher *l, index_values *v)
 weft_status wf_gpu_lower_index(wf_gpu_builder *b)
 {
     const wf_task *t = b->task;
-    bool is_scatter = t->n_inputs == 3;
+    const bool is_scatter = is_op(t, "scatter_add");
     index_values v;
+    if (strncmp(t->node->op->name, "dynamic_", 8) == 0)
+        return wf_gpu_lower_dynamic(b);
+    if (!is_scatter && !is_op(t, "gather")) {
+        WEFT_FAIL(b->err, WEFT_ERR_UNSUPPORTED, "index tasks of op %s are not known here",
+                  t->node->op->name);
+    }
     memset(&v, 0, sizeof v);
     WEFT_TRY(check_dense(b));
     split_axis(&t->inputs[0].type, t->node->attrs[0].u.i, &v);
