@@ -44,6 +44,7 @@ weft_optional(zlib zlib zlib1g-dev "reading .gz data and writing pictures")
 weft_optional(png libpng libpng-dev "PNG pictures")
 weft_optional(jpeg libjpeg libjpeg-dev "JPEG pictures")
 weft_optional(webp libwebp libwebp-dev "WebP pictures")
+weft_optional(libzip libzip libzip-dev "reading .npz archives")
 weft_optional(sndfile sndfile libsndfile1-dev "reading sound")
 string(STRIP "${weft_requires_private}" weft_requires_private)
 

@@ -5,7 +5,7 @@
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-parts=(yaml cjson zlib png jpeg opencl threads cuda hip mpi hdf5 protobuf-c webp sndfile)
+parts=(yaml cjson zlib png jpeg opencl threads cuda hip mpi hdf5 protobuf-c webp libzip sndfile)
 
 configure() {
     local name=$1
@@ -26,7 +26,7 @@ configure() {
 source=$1 cc=$3
 configure plain
 configure core -DWEFT_CORE_ONLY=ON
-for part in yaml cjson zlib png jpeg webp sndfile opencl; do
+for part in yaml cjson zlib png jpeg webp libzip sndfile opencl; do
     grep -qE "^-- weft: $part +no: switched off by WEFT_CORE_ONLY$" "$dir/core.txt" || {
         echo "configure (core) does not say that $part is switched off"
         exit 1
@@ -34,7 +34,7 @@ for part in yaml cjson zlib png jpeg webp sndfile opencl; do
 done
 # A machine without the libraries: pkg-config finds nothing, and the line says what to install.
 PKG_CONFIG_LIBDIR=$dir PKG_CONFIG_PATH=$dir configure bare
-for pair in yaml:libyaml-dev cjson:libcjson-dev zlib:zlib1g-dev png:libpng-dev jpeg:libjpeg-dev webp:libwebp-dev sndfile:libsndfile1-dev; do
+for pair in yaml:libyaml-dev cjson:libcjson-dev zlib:zlib1g-dev png:libpng-dev jpeg:libjpeg-dev webp:libwebp-dev libzip:libzip-dev sndfile:libsndfile1-dev; do
     grep -qE "^-- weft: ${pair%%:*} +no: .*\.pc not found, .*, install ${pair##*:}$" "$dir/bare.txt" || {
         grep "weft: ${pair%%:*}" "$dir/bare.txt" || true
         echo "configure (bare) does not say why ${pair%%:*} is left out"
