@@ -27,6 +27,11 @@ weft_status wf_field_read(const wf_field *field, int64_t sample, void *out_sampl
     return WEFT_OK;
 }
 
+weft_status wf_dataset_learn(wf_dataset *dataset, const wf_split *train, weft_error *err)
+{
+    return dataset->learn ? dataset->learn(dataset, train, err) : WEFT_OK;
+}
+
 weft_status wf_dataset_label(const wf_dataset *dataset, int64_t sample, int64_t *out_label,
                              weft_error *err)
 {

@@ -22,6 +22,7 @@ typedef struct wf_field {
     void *user; // for read, which several threads call at once
 } wf_field;
 
+struct wf_split;
 typedef struct wf_dataset {
     wf_allocator allocator;
     const char *source; // file or directory, for messages
@@ -35,7 +36,11 @@ typedef struct wf_dataset {
     // Samples follow each other, as windows of one text do: a part is cut off at the end, not drawn.
     bool is_sequence;
     int64_t n_shared; // so many before a sample, and behind it, have content in common with it
-    const char *vocabulary; // text: its characters, ascending; NULL: none, or bytes
+    const char *vocabulary;     // text: its characters, ascending; NULL: none, or bytes
+    const char *const *columns; // tables: how they are read, a line each (data/table_columns.h)
+    size_t n_columns;
+    // Takes what normalises its samples from the training split; NULL: nothing to learn.
+    weft_status (*learn)(struct wf_dataset *dataset, const struct wf_split *train, weft_error *err);
     void (*destroy)(struct wf_dataset *dataset); // frees all of it
 } wf_dataset;
 
@@ -45,6 +50,8 @@ void wf_dataset_destroy(wf_dataset *dataset);
 const wf_field *wf_dataset_find(const wf_dataset *dataset, const char *name);
 // One sample of a field, copied to out_sample (sample_bytes of it).
 weft_status wf_field_read(const wf_field *field, int64_t sample, void *out_sample, weft_error *err);
+// Calls learn, if any. Before the first sample is read.
+weft_status wf_dataset_learn(wf_dataset *dataset, const struct wf_split *train, weft_error *err);
 // A sample's label as a whole number. Errors: WEFT_ERR_FORMAT (no field "label" of one integer).
 weft_status wf_dataset_label(const wf_dataset *dataset, int64_t sample, int64_t *out_label,
                              weft_error *err);

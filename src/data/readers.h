@@ -6,6 +6,19 @@
 #include "data/dataset.h"
 #include "io/image.h"
 
+// What a table's target is.
+typedef enum wf_target_is {
+    WF_TARGET_IS_AUTO = 0,
+    WF_TARGET_IS_CLASS = 1,
+    WF_TARGET_IS_VALUE = 2,
+} wf_target_is;
+
+typedef enum wf_header {
+    WF_HEADER_AUTO = 0,
+    WF_HEADER_YES = 1,
+    WF_HEADER_NO = 2,
+} wf_header;
+
 typedef struct wf_reader_options {
     const wf_allocator *allocator; // NULL: the C library's
     const char *path;              // a file or directory
@@ -29,6 +42,15 @@ typedef struct wf_reader_options {
     int64_t stride;         // from one sample's first token to the next one's; 0: context
     bool is_bytes;          // tokens are bytes; else characters
     const char *vocabulary; // the characters that there are, ascending; NULL: found
+    // ---- tables
+    const char *target; // the column's name; NULL: the last one
+    wf_target_is target_kind;
+    wf_header header;
+    const char *const *ignored; // columns that are left out
+    size_t n_ignored;
+    const char *const *columns; // as wf_dataset gives them; NULL: found
+    size_t n_columns;
+    bool is_raw; // numbers are not normalised
 } wf_reader_options;
 
 typedef struct wf_reader {
