@@ -185,7 +185,7 @@ void wf_attention_cases(wf_check_list *list, bool is_grad)
         {"64 keys, grouped", 2, 4, 2, 64, 64, 16, 0, NO_MASK, WF_CHECK_NORMAL},
         {"65 keys, causal", 1, 2, 1, 65, 65, 33, 1, NO_MASK, WF_CHECK_NORMAL},
         {"one query, 200 keys", 2, 3, 1, 1, 200, 64, 1, NO_MASK, WF_CHECK_NORMAL},
-        {"200 queries, one key", 1, 1, 1, 200, 1, 8, 0, NO_MASK, WF_CHECK_NORMAL},
+        {"200 queries, two keys", 1, 1, 1, 200, 2, 8, 0, NO_MASK, WF_CHECK_NORMAL},
         {"more queries than keys, causal", 1, 2, 2, 70, 9, 5, 1, NO_MASK, WF_CHECK_NORMAL},
         {"200, causal, d 128", 1, 2, 1, 130, 200, 128, 1, NO_MASK, WF_CHECK_NORMAL},
         {"mask", 2, 2, 1, 66, 130, 12, 0, BOOL_MASK, WF_CHECK_NORMAL},
@@ -193,19 +193,22 @@ void wf_attention_cases(wf_check_list *list, bool is_grad)
         {"additive mask", 2, 4, 2, 17, 70, 20, 0, ADDITIVE_MASK, WF_CHECK_NORMAL},
         {"small, masked", 1, 2, 1, 6, 5, 3, 1, ADDITIVE_MASK, WF_CHECK_UNIT},
         {"special values", 1, 2, 1, 66, 66, 5, 1, SHARED_MASK, WF_CHECK_SPECIAL},
-        {"wide", 1, 1, 1, 9, 130, 18, 0, NO_MASK, WF_CHECK_WIDE},
+        {"wide values", 1, 1, 1, 9, 130, 18, 0, NO_MASK, WF_CHECK_WIDE},
     };
     for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
         const int64_t q[] = {table[i].b, table[i].h, table[i].tq, table[i].d};
         const int64_t k[] = {table[i].b, table[i].hk, table[i].tk, table[i].d};
-        const wf_check_input query = {wf_type_make(WEFT_F32, 4, q), table[i].fill, 0};
-        const wf_check_input key = {wf_type_make(WEFT_F32, 4, k), table[i].fill, 0};
+        // Wide scores would leave one key to each query.
+        const wf_check_fill fill = table[i].fill == WF_CHECK_WIDE ? WF_CHECK_UNIT : table[i].fill;
+        const wf_check_input query = {wf_type_make(WEFT_F32, 4, q), fill, 0};
+        const wf_check_input key = {wf_type_make(WEFT_F32, 4, k), fill, 0};
+        const wf_check_input value = {key.type, table[i].fill, 0};
         wf_check_add(list, (wf_check_case){
                                .name = table[i].name,
                                .build = is_grad ? build_grad_case : build_case,
                                .params = {table[i].mask, table[i].is_causal},
                                .n_inputs = is_grad ? 4 : 3,
-                               .inputs = {query, key, key, query},
+                               .inputs = {query, key, value, query},
                                .no_gradient = is_grad,
                                .no_difference = table[i].tq * table[i].tk > 400 ||
                                                 table[i].fill == WF_CHECK_WIDE,
