@@ -232,6 +232,44 @@ WEFT_API weft_val weft_layer_norm(weft_nn *nn, const char *name, weft_val x,
 WEFT_API weft_val weft_dropout(weft_nn *nn, weft_val x, double p);
 
 // Mean or maximum over all spatial axes: [n,c,spatial..] -> [n,c].   f32
+// ---- recurrent layers
+#define WEFT_MAX_RECURRENT_LAYERS 32
+
+typedef struct weft_recurrent_options {
+    size_t struct_size;
+    int32_t n_layers;      // 0: 1; each layer's result is the next one's x
+    bool is_bidirectional; // a second scan from the end; results behind each other on the last axis
+    bool is_batch_first;   // x and the result are [b,t,..] instead of [t,b,..]; the same bits
+    bool no_bias;
+    double dropout;     // between layers, while training
+    weft_val lengths;   // [b] i32: steps behind a sequence's length keep its state, give 0, and pass no
+                        // gradient; none: all have t steps
+    weft_val h0, c0;    // first states [layers * directions,b,hidden]; none: zeros. c0: LSTM only
+    bool resets_before; // GRU: the reset gate works in front of the product (ONNX's default)
+    bool is_relu;       // RNN: relu instead of tanh
+} weft_recurrent_options;
+#define WEFT_RECURRENT_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(weft_recurrent_options), 0, false, false, false, 0.0, {0}, {0}, {0}, false, false   \
+    }
+
+// y = lstm(x), gru(x), rnn(x): states through time.
+//   x       [t,b,i] or [b,t,i]   f32, t >= 1
+//   result  [t,b,d * hidden] or [b,t,..], d directions
+//   out_h, out_c   [layers * d,b,hidden]: states behind each sequence's last step; may be NULL
+// Parameters of layer k: "weight_ih_l<k>" [gates * hidden,i], "weight_hh_l<k>" [gates * hidden,hidden],
+// "bias_ih_l<k>", "bias_hh_l<k>" [gates * hidden], with "_reverse" behind those of the second direction;
+// all drawn from +-1 / sqrt(hidden). Gates: LSTM i f g o, GRU r z n.
+// Numerics: (x W^T + bias) + h U^T; for the LSTM and the RNN, bias is bias_ih + bias_hh; cells as
+// weft_lstm_cell and weft_gru_cell say. Gradients of weights are one product over (t, b) each.
+WEFT_API weft_val weft_lstm(weft_nn *nn, const char *name, weft_val x, int64_t hidden,
+                            const weft_recurrent_options *options, weft_val *out_h,
+                            weft_val *out_c);
+WEFT_API weft_val weft_gru(weft_nn *nn, const char *name, weft_val x, int64_t hidden,
+                           const weft_recurrent_options *options, weft_val *out_h);
+WEFT_API weft_val weft_rnn(weft_nn *nn, const char *name, weft_val x, int64_t hidden,
+                           const weft_recurrent_options *options, weft_val *out_h);
+
 WEFT_API weft_val weft_global_mean_pool(weft_graph *g, weft_val x);
 WEFT_API weft_val weft_global_max_pool(weft_graph *g, weft_val x);
 
@@ -438,6 +476,9 @@ WEFT_API weft_val weft_step_statistics(weft_nn *nn);
 #define weft_layer_norm(nn, ...) weft_layer_norm(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_dropout(nn, ...) weft_dropout(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_global_mean_pool(g, ...) weft_global_mean_pool(WEFT_AT(g), __VA_ARGS__)
+#define weft_lstm(nn, ...) weft_lstm(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_gru(nn, ...) weft_gru(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_rnn(nn, ...) weft_rnn(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_global_max_pool(g, ...) weft_global_max_pool(WEFT_AT(g), __VA_ARGS__)
 #define weft_leaky_relu(g, ...) weft_leaky_relu(WEFT_AT(g), __VA_ARGS__)
 #define weft_relu6(g, ...) weft_relu6(WEFT_AT(g), __VA_ARGS__)

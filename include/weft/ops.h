@@ -477,6 +477,22 @@ typedef struct weft_attention_options {
     double scale;   // of the scores; 0: 1 / sqrt(d)
     bool is_causal; // query i sees keys 0 .. i + tk - tq: the last query sees every key
     weft_val mask;  // none, or [b,h,tq,tk] with sizes of 1 where it is the same for all:
+// What one step of an LSTM does behind its products; what runs a whole sequence is in nn.h.
+//   gates   [b,4h]   f32   input, forget, candidate and output gate, as PyTorch has them, before their
+//                          functions
+//   c       [b,h]    f32
+//   out_h, out_c   [b,h]   h' = o * tanh(c'), c' = f * c + i * g
+// Gradient: by the cell's own formulas, flushed. Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE.
+WEFT_API void weft_lstm_cell(weft_graph *g, weft_val gates, weft_val c, weft_val *out_h,
+                             weft_val *out_c);
+// The same of a GRU whose reset gate works behind the product (PyTorch's).
+//   x       [b,3h]   f32   the input's part of reset gate, update gate and candidate, with its bias
+//   p       [b,3h]   f32   the state's part of them, with its bias
+//   h       [b,h]    f32
+//   result  [b,h]          n + z * (h - n), n = tanh(x_n + r * p_n)
+// Gradient: by the cell's own formulas, flushed. Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE.
+WEFT_API weft_val weft_gru_cell(weft_graph *g, weft_val x, weft_val p, weft_val h);
+
         // bool, true where the query sees the key, or f32, added to the score, -inf hides
 } weft_attention_options;
 #define WEFT_ATTENTION_OPTIONS_INIT                                                                \

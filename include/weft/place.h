@@ -94,5 +94,7 @@
 #define weft_scan(g, ...) weft_scan(WEFT_AT(g), __VA_ARGS__)
 #define weft_stop_gradient(g, ...) weft_stop_gradient(WEFT_AT(g), __VA_ARGS__)
 #define weft_softmax_cross_entropy(g, ...) weft_softmax_cross_entropy(WEFT_AT(g), __VA_ARGS__)
+#define weft_lstm_cell(g, ...) weft_lstm_cell(WEFT_AT(g), __VA_ARGS__)
+#define weft_gru_cell(g, ...) weft_gru_cell(WEFT_AT(g), __VA_ARGS__)
 
 #endif

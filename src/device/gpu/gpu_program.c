@@ -18,6 +18,7 @@ static const lowering lowerings[WF_N_TASK_KINDS] = {
     [WF_TASK_CHAIN] = {wf_gpu_lower_chain, wf_gpu_workspace_chain},
     [WF_TASK_INDEX] = {wf_gpu_lower_index, wf_gpu_workspace_index},
     [WF_TASK_ATTENTION] = {wf_gpu_lower_attention, NULL},
+    [WF_TASK_ORDER] = {wf_gpu_lower_order, wf_gpu_workspace_order},
     [WF_TASK_GUARD] = {wf_gpu_lower_guard, wf_gpu_workspace_guard},
 };
 
