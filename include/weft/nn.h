@@ -189,10 +189,11 @@ typedef struct weft_batch_norm_options {
     double epsilon;  // 0: 1e-5
     double momentum; // of the running statistics; 0: 0.1
     bool no_affine;
+    bool is_zero_at_first; // weight begins at 0: a residual block then begins as its shortcut
 } weft_batch_norm_options;
 #define WEFT_BATCH_NORM_OPTIONS_INIT                                                               \
     {                                                                                              \
-        sizeof(weft_batch_norm_options), 0, 0, false                                               \
+        sizeof(weft_batch_norm_options), 0, 0, false, false                                        \
     }
 // y = (x - mean) / sqrt(variance + epsilon) * weight + bias, for each channel.
 //   x        [n,c,..]     f32, 2 dims or more
@@ -231,7 +232,6 @@ WEFT_API weft_val weft_layer_norm(weft_nn *nn, const char *name, weft_val x,
 // Numerics: 1 / (1 - p) is rounded once to f32. Draws from "seed" and "step".
 WEFT_API weft_val weft_dropout(weft_nn *nn, weft_val x, double p);
 
-// Mean or maximum over all spatial axes: [n,c,spatial..] -> [n,c].   f32
 // ---- recurrent layers
 #define WEFT_MAX_RECURRENT_LAYERS 32
 
@@ -270,6 +270,7 @@ WEFT_API weft_val weft_gru(weft_nn *nn, const char *name, weft_val x, int64_t hi
 WEFT_API weft_val weft_rnn(weft_nn *nn, const char *name, weft_val x, int64_t hidden,
                            const weft_recurrent_options *options, weft_val *out_h);
 
+// Mean or maximum over all spatial axes: [n,c,spatial..] -> [n,c].   f32
 WEFT_API weft_val weft_global_mean_pool(weft_graph *g, weft_val x);
 WEFT_API weft_val weft_global_max_pool(weft_graph *g, weft_val x);
 
@@ -475,10 +476,10 @@ WEFT_API weft_val weft_step_statistics(weft_nn *nn);
 #define weft_batch_norm(nn, ...) weft_batch_norm(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_layer_norm(nn, ...) weft_layer_norm(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_dropout(nn, ...) weft_dropout(WEFT_NN_AT(nn), __VA_ARGS__)
-#define weft_global_mean_pool(g, ...) weft_global_mean_pool(WEFT_AT(g), __VA_ARGS__)
 #define weft_lstm(nn, ...) weft_lstm(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_gru(nn, ...) weft_gru(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_rnn(nn, ...) weft_rnn(WEFT_NN_AT(nn), __VA_ARGS__)
+#define weft_global_mean_pool(g, ...) weft_global_mean_pool(WEFT_AT(g), __VA_ARGS__)
 #define weft_global_max_pool(g, ...) weft_global_max_pool(WEFT_AT(g), __VA_ARGS__)
 #define weft_leaky_relu(g, ...) weft_leaky_relu(WEFT_AT(g), __VA_ARGS__)
 #define weft_relu6(g, ...) weft_relu6(WEFT_AT(g), __VA_ARGS__)

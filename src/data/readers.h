@@ -56,6 +56,7 @@ typedef struct wf_reader_options {
 typedef struct wf_reader {
     const char *name;
     const char *summary;
+    bool is_pathless; // makes its samples up: a recipe needs no dir and no file
     // Whether this looks like data of this kind: reads a few bytes at most.
     bool (*probe)(const char *path);
     weft_status (*open)(const wf_reader_options *options, wf_dataset **out_dataset,

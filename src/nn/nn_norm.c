@@ -78,7 +78,8 @@ weft_val weft_batch_norm(weft_nn *nn, const char *name, weft_val x,
     if (o->no_affine) {
         y = weft_mul(g, weft_sub(g, x, mean), scale);
     } else {
-        const weft_val weight = wf_nn_parameter_init(nn, "weight", &ones, c, 1, false);
+        const weft_init *first = o->is_zero_at_first ? &zeros : &ones;
+        const weft_val weight = wf_nn_parameter_init(nn, "weight", first, c, 1, false);
         const weft_val bias = wf_nn_parameter_init(nn, "bias", &zeros, c, 1, false);
         scale = weft_mul(g, scale, wf_nn_channels(g, weight, t.ndim));
         y = weft_add(g, weft_mul(g, weft_sub(g, x, mean), scale), wf_nn_channels(g, bias, t.ndim));

@@ -92,6 +92,12 @@ typedef struct wf_recipe_data {
     // The part of the training data that validation takes; 0: the test part is used.
     double validation;
     bool is_stratified;
+    int32_t fit; // of pictures: wf_image_fitting
+    // Tables.
+    const char *target;        // a column; NULL: the last
+    int32_t target_is, header; // as in data/readers.h
+    wf_words ignore;
+    wf_words columns; // written by the run
     // Text.
     int32_t unit; // 0: characters, 1: bytes
     int64_t context, stride;
@@ -165,10 +171,10 @@ typedef struct wf_recipe_loss {
 } wf_recipe_loss;
 
 typedef enum wf_target_kind {
-    WF_TARGET_LABEL = 0, // the data's label: a class, a class of each position, or numbers
+    WF_TARGET_LABEL = 0, // the data's label: a class, a class of each position (of text the next
+                         // token), or numbers
     WF_TARGET_IMAGE = 1, // what went in: autoencoders
     WF_TARGET_MASK = 2,  // a class of each pixel: 0 where it is dark, else 1 + label
-    WF_TARGET_NEXT = 3,  // i32 [b,t+1]: the model is given the first t, the target is the last t
 } wf_target_kind;
 extern const char *const wf_target_names[]; // ends with NULL
 

@@ -7,6 +7,9 @@
 #define IN(type, member) offsetof(type, member)
 
 static const char *const on_bad[] = {"stop", "skip", NULL};
+static const char *const fittings[] = {"stretch", "crop", "pad", NULL};
+static const char *const target_is[] = {"auto", "class", "value", NULL};
+static const char *const headers[] = {"auto", "yes", "no", NULL};
 static const char *const units[] = {"char", "byte", NULL};
 
 // ---- normalise: true, false, or the numbers themselves
@@ -113,6 +116,27 @@ const wf_key wf_recipe_data_keys[] = {
      .kind = WF_KEY_CHOICE,
      .choices = on_bad,
      .offset = IN(wf_recipe_data, on_bad)},
+    {.name = "fit", .kind = WF_KEY_CHOICE, .choices = fittings, .offset = IN(wf_recipe_data, fit)},
+    {.name = "target",
+     .kind = WF_KEY_TEXT,
+     .flags = WF_KEY_OPTIONAL,
+     .offset = IN(wf_recipe_data, target)},
+    {.name = "target_is",
+     .kind = WF_KEY_CHOICE,
+     .choices = target_is,
+     .offset = IN(wf_recipe_data, target_is)},
+    {.name = "header",
+     .kind = WF_KEY_CHOICE,
+     .choices = headers,
+     .offset = IN(wf_recipe_data, header)},
+    {.name = "ignore",
+     .kind = WF_KEY_WORDS,
+     .flags = WF_KEY_OPTIONAL,
+     .offset = IN(wf_recipe_data, ignore)},
+    {.name = "columns",
+     .kind = WF_KEY_WORDS,
+     .flags = WF_KEY_OPTIONAL,
+     .offset = IN(wf_recipe_data, columns)},
     {.name = "unit", .kind = WF_KEY_CHOICE, .choices = units, .offset = IN(wf_recipe_data, unit)},
     {.name = "context",
      .kind = WF_KEY_INTEGER,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "data/readers.h"
 #include "graph/graph.h"
 #include "recipe/recipe.h"
 
@@ -59,7 +60,8 @@ static weft_status check_values(weft_recipe *recipe, weft_error *err)
     if (v->data.dir && v->data.file)
         return wf_yaml_fail_key(data, wf_yaml_find(data, "file"), err,
                                 "data: file beside dir, expected one of them");
-    if (!v->data.dir && !v->data.file)
+    const wf_reader *reader = v->data.reader ? wf_readers_find(v->data.reader) : NULL;
+    if (!v->data.dir && !v->data.file && !(reader && reader->is_pathless))
         return wf_yaml_fail(data, err, "data: no key 'dir' and no 'file', expected one");
     if (v->data.image.n != 0 && v->data.image.n != 3)
         return wf_yaml_fail(wf_yaml_find(data, "image")->value, err,

@@ -6,7 +6,7 @@
 #include "op/build.h"
 
 const char *const wf_loss_names[] = {"cross_entropy", "bce", "mse", "huber", NULL};
-const char *const wf_target_names[] = {"label", "image", "mask", "next", NULL};
+const char *const wf_target_names[] = {"label", "image", "mask", NULL};
 
 typedef struct task {
     const weft_recipe *recipe;
@@ -14,7 +14,6 @@ typedef struct task {
     weft_graph *g;
     const wf_task_input *in;
     bool is_training;
-    weft_val x; // what the model is given
     int64_t batch;
     int64_t n_classes; // of the target; 0: none
 } task;
@@ -27,7 +26,7 @@ static void fail(const task *t, weft_status code, const char *what, weft_val val
                   val.id ? wf_type_text(&type, text) : "none");
 }
 
-// ---- targets: [b,..], and what the model is given of x
+// ---- targets: [b,..]
 static weft_val target_label(task *t)
 {
     t->n_classes = t->in->n_classes;
@@ -74,26 +73,10 @@ static weft_val target_mask(task *t)
     return mask;
 }
 
-// x becomes its first t tokens, the target is the last t.
-static weft_val target_next(task *t)
-{
-    const weft_type x = weft_val_type(t->g, t->in->x);
-    t->n_classes = t->in->n_classes;
-    if (x.ndim != 2 || x.dtype != WEFT_I32 || x.dims[1] < 2) {
-        fail(t, WEFT_ERR_SHAPE, "target: next wants two tokens or more", t->in->x);
-        return WEFT_NONE;
-    }
-    const int64_t zero[] = {0, 0}, one[] = {0, 1}, end[] = {INT64_MAX, INT64_MAX},
-                  last[] = {INT64_MAX, x.dims[1] - 1};
-    t->x = weft_slice(t->g, t->in->x, zero, last, NULL);
-    return weft_slice(t->g, t->in->x, one, end, NULL);
-}
-
 static weft_val (*const targets[])(task *t) = {
     [WF_TARGET_LABEL] = target_label,
     [WF_TARGET_IMAGE] = target_image,
     [WF_TARGET_MASK] = target_mask,
-    [WF_TARGET_NEXT] = target_next,
 };
 
 // ---- losses: over everything, by a reduction
@@ -222,13 +205,13 @@ void wf_recipe_task(const weft_recipe *recipe, weft_nn *nn, const wf_task_input 
                     bool is_training, wf_task_result *out)
 {
     weft_graph *g = weft_nn_graph(nn);
-    task t = {.recipe = recipe, .nn = nn, .g = g, .in = in, .is_training = is_training, .x = in->x};
+    task t = {.recipe = recipe, .nn = nn, .g = g, .in = in, .is_training = is_training};
     wf_family_build family = {.nn = nn};
     *out = (wf_task_result){.n_judged = 1};
     t.batch = weft_val_type(g, in->x).dims[0];
     weft_graph_at(g, recipe->v.model.source, recipe->v.model.line, recipe->v.model.column);
     weft_val target = targets[recipe->v.target.kind](&t);
-    weft_val y = wf_recipe_build(recipe, nn, t.x, t.n_classes, &family);
+    weft_val y = wf_recipe_build(recipe, nn, in->x, t.n_classes, &family);
     out->out = y;
     out->code = family.code;
     if (recipe->v.loss.kind == WF_LOSS_CROSS_ENTROPY) {
