@@ -360,6 +360,23 @@ WEFT_API weft_val weft_gather(weft_graph *g, weft_val x, weft_val idx, int32_t a
 WEFT_API weft_val weft_scatter_add(weft_graph *g, weft_val base, weft_val idx, weft_val updates,
                                    int32_t axis);
 
+// The elements in order along an axis, and the index that each had.
+//   x          [a..,d,b..]            f32, integers, bool
+//   axis       -n <= axis < n         which axis d is
+//   descending the greatest first
+//   values     [a..,d,b..]            dtype of x; out pointers may be NULL
+//   indices    [a..,d,b..]            i32
+// Gradient: dy of values to where they came from; none through indices.
+// Numerics: -0 < +0, NaN last in both directions; equal elements keep their order.
+// Errors: WEFT_ERR_SHAPE (axis out of range or too long for an i32), WEFT_ERR_DTYPE.
+WEFT_API void weft_sort(weft_graph *g, weft_val x, int32_t axis, bool descending,
+                        weft_val *out_values, weft_val *out_indices);
+// The first k of that order: the k greatest, or least, of ties those with the lowest index.
+//   k          0 <= k <= d
+//   values     [a..,k,b..]            and indices, likewise
+// Gradient, numerics, errors: as weft_sort; WEFT_ERR_SHAPE also where k is out of range.
+WEFT_API void weft_top_k(weft_graph *g, weft_val x, int64_t k, int32_t axis, bool largest,
+                         weft_val *out_values, weft_val *out_indices);
 // size elements of an axis from start on, which is known when the program runs.
 //   x         [a..,d,b..]             any dtype
 //   start     [] or one element       i32 i64, 0 <= start <= d - size; a negative one is out of range
@@ -460,6 +477,22 @@ typedef struct weft_scan_spec {
 WEFT_API void weft_scan(weft_graph *g, const weft_scan_spec *spec, weft_val *out_states,
                         weft_val *out_stacks);
 
+// What one step of an LSTM does behind its products; what runs a whole sequence is in nn.h.
+//   gates   [b,4h]   f32   input, forget, candidate and output gate, as PyTorch has them, before their
+//                          functions
+//   c       [b,h]    f32
+//   out_h, out_c   [b,h]   h' = o * tanh(c'), c' = f * c + i * g
+// Gradient: by the cell's own formulas, flushed. Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE.
+WEFT_API void weft_lstm_cell(weft_graph *g, weft_val gates, weft_val c, weft_val *out_h,
+                             weft_val *out_c);
+// The same of a GRU whose reset gate works behind the product (PyTorch's).
+//   x       [b,3h]   f32   the input's part of reset gate, update gate and candidate, with its bias
+//   p       [b,3h]   f32   the state's part of them, with its bias
+//   h       [b,h]    f32
+//   result  [b,h]          n + z * (h - n), n = tanh(x_n + r * p_n)
+// Gradient: by the cell's own formulas, flushed. Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE.
+WEFT_API weft_val weft_gru_cell(weft_graph *g, weft_val x, weft_val p, weft_val h);
+
 // ---- gradient control and losses
 // x, through which no gradient flows.
 WEFT_API weft_val weft_stop_gradient(weft_graph *g, weft_val x);
@@ -477,22 +510,6 @@ typedef struct weft_attention_options {
     double scale;   // of the scores; 0: 1 / sqrt(d)
     bool is_causal; // query i sees keys 0 .. i + tk - tq: the last query sees every key
     weft_val mask;  // none, or [b,h,tq,tk] with sizes of 1 where it is the same for all:
-// What one step of an LSTM does behind its products; what runs a whole sequence is in nn.h.
-//   gates   [b,4h]   f32   input, forget, candidate and output gate, as PyTorch has them, before their
-//                          functions
-//   c       [b,h]    f32
-//   out_h, out_c   [b,h]   h' = o * tanh(c'), c' = f * c + i * g
-// Gradient: by the cell's own formulas, flushed. Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE.
-WEFT_API void weft_lstm_cell(weft_graph *g, weft_val gates, weft_val c, weft_val *out_h,
-                             weft_val *out_c);
-// The same of a GRU whose reset gate works behind the product (PyTorch's).
-//   x       [b,3h]   f32   the input's part of reset gate, update gate and candidate, with its bias
-//   p       [b,3h]   f32   the state's part of them, with its bias
-//   h       [b,h]    f32
-//   result  [b,h]          n + z * (h - n), n = tanh(x_n + r * p_n)
-// Gradient: by the cell's own formulas, flushed. Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE.
-WEFT_API weft_val weft_gru_cell(weft_graph *g, weft_val x, weft_val p, weft_val h);
-
         // bool, true where the query sees the key, or f32, added to the score, -inf hides
 } weft_attention_options;
 #define WEFT_ATTENTION_OPTIONS_INIT                                                                \

@@ -79,6 +79,8 @@
 #define weft_mean_pool(g, ...) weft_mean_pool(WEFT_AT(g), __VA_ARGS__)
 #define weft_gather(g, ...) weft_gather(WEFT_AT(g), __VA_ARGS__)
 #define weft_scatter_add(g, ...) weft_scatter_add(WEFT_AT(g), __VA_ARGS__)
+#define weft_sort(g, ...) weft_sort(WEFT_AT(g), __VA_ARGS__)
+#define weft_top_k(g, ...) weft_top_k(WEFT_AT(g), __VA_ARGS__)
 #define weft_dynamic_slice(g, ...) weft_dynamic_slice(WEFT_AT(g), __VA_ARGS__)
 #define weft_dynamic_update(g, ...) weft_dynamic_update(WEFT_AT(g), __VA_ARGS__)
 #define weft_reshape(g, ...) weft_reshape(WEFT_AT(g), __VA_ARGS__)
@@ -92,9 +94,9 @@
 #define weft_attention(g, ...) weft_attention(WEFT_AT(g), __VA_ARGS__)
 #define weft_concat(g, ...) weft_concat(WEFT_AT(g), __VA_ARGS__)
 #define weft_scan(g, ...) weft_scan(WEFT_AT(g), __VA_ARGS__)
-#define weft_stop_gradient(g, ...) weft_stop_gradient(WEFT_AT(g), __VA_ARGS__)
-#define weft_softmax_cross_entropy(g, ...) weft_softmax_cross_entropy(WEFT_AT(g), __VA_ARGS__)
 #define weft_lstm_cell(g, ...) weft_lstm_cell(WEFT_AT(g), __VA_ARGS__)
 #define weft_gru_cell(g, ...) weft_gru_cell(WEFT_AT(g), __VA_ARGS__)
+#define weft_stop_gradient(g, ...) weft_stop_gradient(WEFT_AT(g), __VA_ARGS__)
+#define weft_softmax_cross_entropy(g, ...) weft_softmax_cross_entropy(WEFT_AT(g), __VA_ARGS__)
 
 #endif

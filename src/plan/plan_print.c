@@ -8,7 +8,8 @@ static const char *const kind_names[WF_N_TASK_KINDS] = {
     [WF_TASK_NONE] = "none",           [WF_TASK_MAP] = "map",           [WF_TASK_ROW] = "row",
     [WF_TASK_COLUMN] = "column",       [WF_TASK_CONTRACT] = "contract", [WF_TASK_CONV] = "conv",
     [WF_TASK_WINDOW] = "window",       [WF_TASK_INDEX] = "index",       [WF_TASK_GUARD] = "guard",
-    [WF_TASK_ATTENTION] = "attention", [WF_TASK_CALL] = "call",         [WF_TASK_CHAIN] = "chain"};
+    [WF_TASK_ATTENTION] = "attention", [WF_TASK_ORDER] = "order",       [WF_TASK_CALL] = "call",
+    [WF_TASK_CHAIN] = "chain"};
 
 static const char *const buffer_names[] = {[WF_BUFFER_ARENA] = "arena",
                                            [WF_BUFFER_INPUT] = "input",

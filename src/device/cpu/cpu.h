@@ -2,7 +2,7 @@
 // Stage: PROGRAM (lowering, once) and RUN.
 //
 // Each kind of task has one row in cpu_lower.c and one file: cpu_map.c, cpu_row.c, cpu_column.c,
-// cpu_contract.c, cpu_conv.c, cpu_window.c, cpu_chain.c, cpu_index.c, cpu_guard.c, cpu_call.c. A lowering turns a
+// cpu_contract.c, cpu_conv.c, cpu_window.c, cpu_chain.c, cpu_index.c, cpu_order.c, cpu_guard.c, cpu_call.c. A lowering turns a
 // task into phases. A phase is a function, its parameters and a number of items; its items may run
 // in any order on any threads; one phase ends before the next begins. How a task is cut into items
 // depends on its sizes, never on the number of threads.
@@ -103,6 +103,7 @@ extern const wf_cpu_lowering wf_cpu_lowering_conv;
 extern const wf_cpu_lowering wf_cpu_lowering_window;
 extern const wf_cpu_lowering wf_cpu_lowering_chain;
 extern const wf_cpu_lowering wf_cpu_lowering_index;
+extern const wf_cpu_lowering wf_cpu_lowering_order;
 extern const wf_cpu_lowering wf_cpu_lowering_guard;
 extern const wf_cpu_lowering wf_cpu_lowering_attention;
 extern const wf_cpu_lowering wf_cpu_lowering_call;

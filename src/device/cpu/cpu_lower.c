@@ -4,10 +4,10 @@
 #include <string.h>
 
 static const wf_cpu_lowering *const lowerings[] = {
-    &wf_cpu_lowering_map,       &wf_cpu_lowering_row,   &wf_cpu_lowering_column,
-    &wf_cpu_lowering_contract,  &wf_cpu_lowering_conv,  &wf_cpu_lowering_window,
-    &wf_cpu_lowering_chain,     &wf_cpu_lowering_index, &wf_cpu_lowering_guard,
-    &wf_cpu_lowering_attention, &wf_cpu_lowering_call,
+    &wf_cpu_lowering_map,      &wf_cpu_lowering_row,       &wf_cpu_lowering_column,
+    &wf_cpu_lowering_contract, &wf_cpu_lowering_conv,      &wf_cpu_lowering_window,
+    &wf_cpu_lowering_chain,    &wf_cpu_lowering_index,     &wf_cpu_lowering_order,
+    &wf_cpu_lowering_guard,    &wf_cpu_lowering_attention, &wf_cpu_lowering_call,
 };
 
 static const wf_cpu_lowering *find_lowering(wf_task_kind kind)
