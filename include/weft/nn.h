@@ -184,6 +184,31 @@ WEFT_API weft_val weft_conv_transpose_layer(weft_nn *nn, const char *name, weft_
 // Gradient: the sum over an element's copies.   f32
 WEFT_API weft_val weft_upsample(weft_graph *g, weft_val x, int64_t factor);
 
+typedef struct weft_conv_transposed_layer_options {
+    size_t struct_size;
+    weft_conv_options conv; // of the convolution that this one turns round; struct_size 0: defaults
+    const int64_t *output_extra; // cells that its stride left out, 0 to stride - 1 an axis; NULL: 0
+    bool no_bias;
+    weft_init weight; // default FAN_IN, as PyTorch counts it: out / groups * window
+    weft_init bias;   // default uniform +-1 / sqrt(that)
+} weft_conv_transposed_layer_options;
+#define WEFT_CONV_TRANSPOSED_LAYER_OPTIONS_INIT                                                    \
+    {                                                                                              \
+        sizeof(weft_conv_transposed_layer_options), WEFT_CONV_OPTIONS_INIT, NULL, false,           \
+            {WEFT_INIT_DEFAULT, 0, 0, 0},                                                          \
+        {                                                                                          \
+            WEFT_INIT_DEFAULT, 0, 0, 0                                                             \
+        }                                                                                          \
+    }
+// y = conv_grad_input(x, weight) + bias: the transposed convolution, over 1 to 3 spatial axes.
+//   x        [n,c,spatial..]     f32
+//   window   one size for each spatial axis
+//   result   [n,out,spatial'..], spatial' = (s - 1) stride - pads + dilation (window - 1) + 1 + extra
+//   weight   [c,out/groups,window..]; bias [out]
+WEFT_API weft_val weft_conv_transposed_layer(weft_nn *nn, const char *name, weft_val x, int64_t out,
+                                             const int64_t *window,
+                                             const weft_conv_transposed_layer_options *options);
+
 typedef struct weft_batch_norm_options {
     size_t struct_size;
     double epsilon;  // 0: 1e-5
@@ -273,6 +298,58 @@ WEFT_API weft_val weft_rnn(weft_nn *nn, const char *name, weft_val x, int64_t hi
 // Mean or maximum over all spatial axes: [n,c,spatial..] -> [n,c].   f32
 WEFT_API weft_val weft_global_mean_pool(weft_graph *g, weft_val x);
 WEFT_API weft_val weft_global_max_pool(weft_graph *g, weft_val x);
+
+// Mean or maximum over windows that tile x into a given size, overlapping where they must: output cell i
+// covers the cells from floor(i in / out) to ceil((i + 1) in / out) - 1 of each axis.
+//   x        [n,c,spatial..]     f32, 1 to 3 spatial axes
+//   size     out of each axis, above 0
+//   result   [n,c,size..]
+// Gradient: as of mean and max pooling; a maximum's goes to the lowest cell of equals.
+// Numerics: windows that are all alike are weft_mean_pool's; others add along one axis, then the next,
+// and are divided by their count.
+// Errors: WEFT_ERR_UNSUPPORTED (a maximum over more than 256 cells of an axis).
+WEFT_API weft_val weft_adaptive_mean_pool(weft_graph *g, weft_val x, const int64_t *size);
+WEFT_API weft_val weft_adaptive_max_pool(weft_graph *g, weft_val x, const int64_t *size);
+
+// ---- resizing
+typedef enum weft_resize_mode {
+    WEFT_RESIZE_NEAREST = 0,
+    WEFT_RESIZE_LINEAR = 1, // along each axis; x is f32
+} weft_resize_mode;
+// Which coordinate of x output cell i stands for. ONNX has these names.
+typedef enum weft_resize_coordinates {
+    WEFT_RESIZE_HALF_PIXEL = 0,    // (i + 1/2) in / out - 1/2
+    WEFT_RESIZE_ALIGN_CORNERS = 1, // i (in - 1) / (out - 1)
+    WEFT_RESIZE_ASYMMETRIC = 2,    // i in / out
+} weft_resize_coordinates;
+// Which cell is the nearest.
+typedef enum weft_resize_rounding {
+    WEFT_RESIZE_PREFER_FLOOR = 0, // the lower one of two that are equally near
+    WEFT_RESIZE_PREFER_CEIL = 1,
+    WEFT_RESIZE_FLOOR = 2,
+    WEFT_RESIZE_CEIL = 3,
+} weft_resize_rounding;
+typedef struct weft_resize_options {
+    size_t struct_size;
+    weft_resize_mode mode;
+    weft_resize_coordinates coordinates;
+    weft_resize_rounding rounding; // of nearest
+} weft_resize_options;
+#define WEFT_RESIZE_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(weft_resize_options), WEFT_RESIZE_NEAREST, WEFT_RESIZE_HALF_PIXEL,                  \
+            WEFT_RESIZE_PREFER_FLOOR                                                               \
+    }
+// x at another spatial size.
+//   x        [n,c,spatial..]     1 to 3 spatial axes, none empty; any dtype, f32 to be linear
+//   size     of each spatial axis, above 0
+//   result   [n,c,size..]
+// PyTorch's "nearest" is ASYMMETRIC and FLOOR, "nearest-exact" HALF_PIXEL and PREFER_CEIL, "bilinear"
+// LINEAR with HALF_PIXEL, or with ALIGN_CORNERS.
+// Gradient: weft_scatter_add of dy, axis by axis; any order.
+// Numerics: cells are found with whole numbers; low + w (high - low), w the f32 nearest the fraction.
+WEFT_API weft_val weft_resize(weft_graph *g, weft_val x, const int64_t *size,
+                              const weft_resize_options *options);
 
 // ---- activations. relu, tanh, sigmoid, silu, gelu, gelu_tanh and softplus are ops.
 // x where x > 0, else slope * x.   f32
@@ -473,6 +550,7 @@ WEFT_API weft_val weft_step_statistics(weft_nn *nn);
 #define weft_conv_layer(nn, ...) weft_conv_layer(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_conv_transpose_layer(nn, ...) weft_conv_transpose_layer(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_upsample(g, ...) weft_upsample(WEFT_AT(g), __VA_ARGS__)
+#define weft_conv_transposed_layer(nn, ...) weft_conv_transposed_layer(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_batch_norm(nn, ...) weft_batch_norm(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_layer_norm(nn, ...) weft_layer_norm(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_dropout(nn, ...) weft_dropout(WEFT_NN_AT(nn), __VA_ARGS__)
@@ -481,6 +559,9 @@ WEFT_API weft_val weft_step_statistics(weft_nn *nn);
 #define weft_rnn(nn, ...) weft_rnn(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_global_mean_pool(g, ...) weft_global_mean_pool(WEFT_AT(g), __VA_ARGS__)
 #define weft_global_max_pool(g, ...) weft_global_max_pool(WEFT_AT(g), __VA_ARGS__)
+#define weft_adaptive_mean_pool(g, ...) weft_adaptive_mean_pool(WEFT_AT(g), __VA_ARGS__)
+#define weft_adaptive_max_pool(g, ...) weft_adaptive_max_pool(WEFT_AT(g), __VA_ARGS__)
+#define weft_resize(g, ...) weft_resize(WEFT_AT(g), __VA_ARGS__)
 #define weft_leaky_relu(g, ...) weft_leaky_relu(WEFT_AT(g), __VA_ARGS__)
 #define weft_relu6(g, ...) weft_relu6(WEFT_AT(g), __VA_ARGS__)
 #define weft_softmax(g, ...) weft_softmax(WEFT_AT(g), __VA_ARGS__)

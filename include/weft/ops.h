@@ -321,7 +321,8 @@ typedef struct weft_window_options {
 //   x        [n,c,spatial..]    f32
 //   window   1 to 3 sizes, at most 256 cells (a global maximum is weft_reduce_max)
 //   result   [n,c,spatial'..]
-// Gradient: each dy goes to the cell that won; a cell adds its windows in ascending order. First order.
+// Gradient: each dy goes to the cell that won; a cell adds its windows in ascending order. Any
+// order.
 // Numerics: NaN wins, then +0 over -0; the lowest cell of equals; padding never wins.
 // Errors: WEFT_ERR_SHAPE (rank, window larger than the padded input, a window in the padding only),
 // WEFT_ERR_DTYPE, WEFT_ERR_ATTR, WEFT_ERR_UNSUPPORTED (window above 256 cells), WEFT_ERR_USAGE.

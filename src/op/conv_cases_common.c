@@ -36,6 +36,10 @@ static const conv_case table[] = {
     {"2-D over 4096 cells", 2, 2, 2, 3, 1, {49, 51}, {3, 3}, ONES, {1, 1}, {1, 1}, ONES, WF_CHECK_WIDE, true},
     {"1-D over 32 blocks of channels", 1, 1, 140001, 1, 1, {1}, {1}, ONES, NONE, NONE, ONES, WF_CHECK_WIDE, true},
     {"1-D over 32 blocks of cells", 1, 1, 1, 1, 1, {140001}, {1}, ONES, NONE, NONE, ONES, WF_CHECK_WIDE, true},
+    {"1-D groups, stride, dilation", 1, 2, 6, 9, 3, {15}, {3}, {2}, {2}, {2}, {3}, WF_CHECK_NORMAL, false},
+    {"1-D depthwise", 1, 2, 33, 33, 33, {9}, {4}, ONES, {3}, NONE, ONES, WF_CHECK_NORMAL, true},
+    {"3-D groups, stride, dilation", 3, 1, 4, 6, 2, {4, 6, 5}, {2, 3, 2}, {1, 2, 1}, {1, 2, 1}, {1, 2, 1}, {2, 2, 1}, WF_CHECK_NORMAL, true},
+    {"3-D depthwise", 3, 1, 3, 3, 3, {3, 4, 5}, {3, 3, 3}, ONES, {1, 1, 1}, {1, 1, 1}, ONES, WF_CHECK_NORMAL, true},
     {"3-D", 3, 1, 2, 3, 1, {4, 5, 6}, {2, 3, 2}, {1, 2, 1}, {1, 0, 1}, {1, 0, 1}, ONES, WF_CHECK_NORMAL, false},
 };
 // clang-format on

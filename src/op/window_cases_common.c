@@ -111,7 +111,6 @@ void wf_window_cases(wf_check_list *list, wf_window_kind kind)
         one.params[P_COUNTED] = t->is_counted;
         one.inputs[0] = (wf_check_input){wf_type_make(WEFT_F32, 2 + t->rank, dims), t->fill, 0};
         one.build = builders[kind];
-        one.no_gradient = kind == WF_WINDOW_MAX_GRAD; // first order
         one.no_difference = t->fill != WF_CHECK_NORMAL || t->in[0] * t->in[1] > 400;
         wf_check_add(list, one);
     }

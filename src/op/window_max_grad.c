@@ -22,6 +22,47 @@ static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *e
     return WEFT_OK;
 }
 
+// a * scale + shift of integers, without the nodes that would change nothing
+static weft_val scale_shift(weft_graph *g, weft_val a, int64_t scale, int64_t shift)
+{
+    const weft_val scaled =
+        scale == 1 ? a : weft_mul(g, a, wf_build_scalar_like(g, a, (double)scale));
+    return shift == 0 ? scaled : weft_add(g, scaled, wf_build_scalar_like(g, a, (double)shift));
+}
+
+// i64 [n,c,out..]: where in dx, row-major, the winner of each window lies.
+static weft_val get_winners(const wf_grad_query *q, const wf_window_shape *s)
+{
+    weft_graph *g = q->g;
+    const weft_type *t = &q->info->in[1];
+    const int32_t skip = WF_WINDOW_AXES - s->rank; // missing axes stand in front
+    weft_val rest = weft_cast(g, q->in[0], WEFT_I64), at[WF_WINDOW_AXES];
+    for (int32_t i = WF_WINDOW_AXES - 1; i >= skip; i--) {
+        // r, the window's cell along this axis, then p * stride - pad + r * dilation
+        const weft_val size = weft_scalar(g, WEFT_I64, (double)s->window[i]);
+        const weft_val r = i == skip ? rest : weft_rem(g, rest, size);
+        const weft_val p = weft_iota(g, WEFT_I64, t->dims, t->ndim, 2 + i - skip);
+        rest = i == skip ? rest : weft_div(g, rest, size);
+        at[i] = weft_add(g, scale_shift(g, p, s->stride[i], -s->pad[i]),
+                         scale_shift(g, r, s->dilation[i], 0));
+    }
+    weft_val flat = weft_iota(g, WEFT_I64, t->dims, t->ndim, 0);
+    const weft_val channel = weft_iota(g, WEFT_I64, t->dims, t->ndim, 1);
+    flat = weft_add(g, scale_shift(g, flat, t->dims[1], 0), channel);
+    for (int32_t i = skip; i < WF_WINDOW_AXES; i++)
+        flat = weft_add(g, scale_shift(g, flat, s->in[i], 0), at[i]);
+    return flat;
+}
+
+// Linear in dy: each window's gradient is what arrives at the cell that won it.
+static void grad(const wf_grad_query *q)
+{
+    wf_window_shape s;
+    if (!q->need[1] || wf_window_shape_get(q->info, true, &s, NULL) != WEFT_OK)
+        return;
+    q->din[1] = weft_gather(q->g, weft_flatten(q->g, q->dout[0], 0), get_winners(q, &s), 0);
+}
+
 // dx[h] of one cell of one plane
 static void eval_cell(const wf_eval *q, const wf_window_shape *s, int64_t plane, int64_t cell)
 {
@@ -81,6 +122,7 @@ const wf_op wf_op_window_max_grad = {
     .attrs = attrs,
     .n_attrs = WF_COUNT_OF(attrs),
     .infer = infer,
+    .grad = grad,
     .eval = eval,
     .eval_truth = eval,
     .cost = wf_window_cost,
