@@ -111,6 +111,18 @@ static void show_epoch(void *user, const weft_epoch_event *e)
     fflush(stdout);
 }
 
+// Only of models that look at pictures, in a build that writes them.
+static bool has_picture(const char *run_dir)
+{
+    char path[4096];
+    FILE *file = NULL;
+    if (snprintf(path, sizeof path, "%s/predictions.png", run_dir) < (int)sizeof path)
+        file = fopen(path, "rb");
+    if (file)
+        fclose(file);
+    return file != NULL;
+}
+
 static void show_done(void *user, const weft_done_event *e)
 {
     reporter *r = user;
@@ -121,8 +133,8 @@ static void show_done(void *user, const weft_done_event *e)
                e->val_loss, e->steps);
     printf("%s, %.0f samples/s, peak memory %s\n", cli_duration_text(e->seconds, time),
            e->samples_per_s, cli_size_text(e->peak_bytes, peak));
-    printf("weights %s\nrun in %s: predictions.png, weights.safetensors, receipt.json\n",
-           e->weights_sha256, e->run_dir);
+    printf("weights %s\nrun in %s: %sweights.safetensors, receipt.json\n", e->weights_sha256,
+           e->run_dir, has_picture(e->run_dir) ? "predictions.png, " : "");
 }
 
 static int train(const options *o, const char *path, const char *const *settings, size_t n)

@@ -1,5 +1,5 @@
-// Lists of picture files.
-#include "data/image_list.h"
+// Lists of files, by folder or by rows.
+#include "data/file_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,14 @@
 // Folders inside a class; links may go in circles.
 #define DEPTH_MAX 16
 
-bool wf_image_list_is_picture(const char *name)
+static const char *const train_names[] = {"train", "training", NULL};
+static const char *const test_names[] = {"test", "val", "valid", "validation", NULL};
+
+static bool is_of_kind(const wf_file_kind *kind, const char *name)
 {
-    static const char *const endings[] = {"png", "jpg", "jpeg", "jpe", "webp"};
     const char *dot = strrchr(name, '.');
-    for (size_t i = 0; dot && i < WF_COUNT_OF(endings); i++) {
-        if (!strcasecmp(dot + 1, endings[i]))
+    for (size_t i = 0; dot && kind->endings[i]; i++) {
+        if (!strcasecmp(dot + 1, kind->endings[i]))
             return true;
     }
     return false;
@@ -28,7 +30,7 @@ static weft_status fail_memory(const char *path, weft_error *err)
     WEFT_FAIL(err, WEFT_ERR_MEMORY, "memory: no room for the files of %s", path);
 }
 
-static weft_status begin(wf_image_list *list, const wf_reader_options *o, const char *path,
+static weft_status begin(wf_file_list *list, const wf_reader_options *o, const char *path,
                          weft_error *err)
 {
     memset(list, 0, sizeof *list);
@@ -47,20 +49,21 @@ static weft_status begin(wf_image_list *list, const wf_reader_options *o, const 
     return WEFT_OK;
 }
 
-static weft_status add_file(wf_image_list *list, const char *path, int32_t label, size_t line,
+static weft_status add_file(wf_file_list *list, const char *path, int32_t label, size_t line,
                             size_t *capacity, weft_error *err)
 {
     WEFT_TRY(
         wf_array_reserve(&list->allocator, &list->v, capacity, list->n + 1, sizeof *list->v, err));
-    wf_image_file *file = &list->v[list->n];
-    *file = (wf_image_file){wf_arena_strdup(&list->arena, path), label, line};
+    wf_listed_file *file = &list->v[list->n];
+    *file =
+        (wf_listed_file){.path = wf_arena_strdup(&list->arena, path), .label = label, .line = line};
     if (!file->path)
         return fail_memory(path, err);
     list->n++;
     return WEFT_OK;
 }
 
-static int32_t find_class(const wf_image_list *list, const char *name)
+static int32_t find_class(const wf_file_list *list, const char *name)
 {
     for (size_t i = 0; i < list->n_classes; i++) {
         if (!strcmp(list->class_names[i], name))
@@ -69,9 +72,9 @@ static int32_t find_class(const wf_image_list *list, const char *name)
     return -1;
 }
 
-// Every picture below path, folder by folder, sorted.
-static weft_status add_folder(wf_image_list *list, const char *path, int32_t label, int depth,
-                              size_t *capacity, weft_error *err)
+// Every file of the kind below path, folder by folder, sorted.
+static weft_status add_folder(wf_file_list *list, const wf_file_kind *kind, const char *path,
+                              int32_t label, int depth, size_t *capacity, weft_error *err)
 {
     wf_directory d;
     if (depth > DEPTH_MAX)
@@ -84,8 +87,8 @@ static weft_status add_folder(wf_image_list *list, const char *path, int32_t lab
         if (status != WEFT_OK)
             break;
         if (d.v[i].is_directory)
-            status = add_folder(list, whole, label, depth + 1, capacity, err);
-        else if (wf_image_list_is_picture(d.v[i].name))
+            status = add_folder(list, kind, whole, label, depth + 1, capacity, err);
+        else if (is_of_kind(kind, d.v[i].name))
             status = add_file(list, whole, label, 0, capacity, err);
         else
             list->n_others++;
@@ -95,8 +98,8 @@ static weft_status add_folder(wf_image_list *list, const char *path, int32_t lab
     return status;
 }
 
-// The folders of d that hold pictures become the classes, unless they are given.
-static weft_status name_classes(wf_image_list *list, const wf_directory *d, const char *path,
+// The folders in d become the classes, unless they are given.
+static weft_status name_classes(wf_file_list *list, const wf_directory *d, const char *path,
                                 weft_error *err)
 {
     if (list->class_names)
@@ -113,8 +116,8 @@ static weft_status name_classes(wf_image_list *list, const wf_directory *d, cons
     return WEFT_OK;
 }
 
-static weft_status add_classes(wf_image_list *list, const wf_directory *d, const char *path,
-                               weft_error *err)
+static weft_status add_classes(wf_file_list *list, const wf_file_kind *kind, const wf_directory *d,
+                               const char *path, weft_error *err)
 {
     size_t capacity = 0;
     for (size_t i = 0; i < d->n; i++) {
@@ -129,32 +132,26 @@ static weft_status add_classes(wf_image_list *list, const wf_directory *d, const
             WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: folder '%s' is none of the %zu classes", path,
                       name, list->n_classes);
         WEFT_TRY(wf_path_join(&list->allocator, path, name, &whole, err));
-        const weft_status status = add_folder(list, whole, label, 0, &capacity, err);
+        const weft_status status = add_folder(list, kind, whole, label, 0, &capacity, err);
         wf_free(&list->allocator, whole);
         WEFT_TRY(status);
     }
     if (list->n == 0)
-        WEFT_FAIL(
-            err, WEFT_ERR_FORMAT,
-            "%s: no pictures in its folders, expected .png, .jpg or .webp files in a folder for "
-            "each class",
-            path);
+        WEFT_FAIL(err, WEFT_ERR_FORMAT,
+                  "%s: no %s in its folders, expected %s in a folder for each class", path,
+                  kind->what, kind->expected);
     return WEFT_OK;
 }
 
-weft_status wf_image_list_from_folder(wf_image_list *out, const wf_reader_options *o,
-                                      const char *path, weft_error *err)
+static weft_status from_folder(wf_file_list *list, const wf_file_kind *kind, const char *path,
+                               weft_error *err)
 {
     wf_directory d = {.n = 0};
-    weft_status status;
-    WEFT_TRY_GOTO(begin(out, o, path, err));
-    WEFT_TRY_GOTO(wf_directory_read(&out->allocator, path, &d, err));
-    WEFT_TRY_GOTO(name_classes(out, &d, path, err));
-    status = add_classes(out, &d, path, err);
-fail:
+    WEFT_TRY(wf_directory_read(&list->allocator, path, &d, err));
+    weft_status status = name_classes(list, &d, path, err);
+    if (status == WEFT_OK)
+        status = add_classes(list, kind, &d, path, err);
     wf_directory_deinit(&d);
-    if (status != WEFT_OK)
-        wf_image_list_deinit(out);
     return status;
 }
 
@@ -165,7 +162,7 @@ static int compare_words(const void *a, const void *b)
 }
 
 // The different labels of the rows, sorted, unless they are given.
-static weft_status name_labels(wf_image_list *list, const wf_csv *csv, size_t first,
+static weft_status name_labels(wf_file_list *list, const wf_csv *csv, size_t first,
                                const char *path, weft_error *err)
 {
     if (list->class_names)
@@ -187,7 +184,7 @@ static weft_status name_labels(wf_image_list *list, const wf_csv *csv, size_t fi
     return WEFT_OK;
 }
 
-static weft_status add_rows(wf_image_list *list, const wf_csv *csv, size_t first, const char *path,
+static weft_status add_rows(wf_file_list *list, const wf_csv *csv, size_t first, const char *path,
                             weft_error *err)
 {
     size_t capacity = 0;
@@ -219,7 +216,7 @@ static weft_status add_rows(wf_image_list *list, const wf_csv *csv, size_t first
 
 static bool is_header(const wf_csv *csv)
 {
-    static const char *const words[] = {"path", "file", "filename", "image"};
+    static const char *const words[] = {"path", "file", "filename", "image", "sound"};
     for (size_t i = 0; i < WF_COUNT_OF(words); i++) {
         if (!strcasecmp(wf_csv_cell(csv, 0, 0), words[i]))
             return true;
@@ -227,32 +224,90 @@ static bool is_header(const wf_csv *csv)
     return false;
 }
 
-weft_status wf_image_list_from_csv(wf_image_list *out, const wf_reader_options *o, const char *path,
-                                   weft_error *err)
+static weft_status from_rows(wf_file_list *list, const char *path, weft_error *err)
 {
-    wf_csv csv = {.text = NULL};
-    weft_status status;
-    WEFT_TRY_GOTO(begin(out, o, path, err));
-    WEFT_TRY_GOTO(wf_csv_read(&out->allocator, path, 0, &csv, err));
-    if (csv.n_columns != 2) {
+    wf_csv csv;
+    weft_status status = WEFT_OK;
+    WEFT_TRY(wf_csv_read(&list->allocator, path, 0, &csv, err));
+    if (csv.n_columns != 2)
         status = wf_error_set(err, WEFT_ERR_FORMAT, "%s: %zu columns, expected two: path and label",
                               path, csv.n_columns);
-        goto fail;
-    }
-    const size_t first = is_header(&csv) ? 1 : 0;
-    WEFT_TRY_GOTO(name_labels(out, &csv, first, path, err));
-    status = add_rows(out, &csv, first, path, err);
-fail:
+    const size_t first = status == WEFT_OK && is_header(&csv) ? 1 : 0;
+    if (status == WEFT_OK)
+        status = name_labels(list, &csv, first, path, err);
+    if (status == WEFT_OK)
+        status = add_rows(list, &csv, first, path, err);
     wf_csv_deinit(&csv);
-    if (status != WEFT_OK)
-        wf_image_list_deinit(out);
     return status;
 }
 
-void wf_image_list_deinit(wf_image_list *list)
+// dir/NAME for the first of the names that is a folder, else NULL.
+static weft_status find_part(const wf_allocator *a, const char *dir, const char *const *names,
+                             char **out_path, weft_error *err)
+{
+    *out_path = NULL;
+    for (; *names; names++) {
+        WEFT_TRY(wf_path_join(a, dir, *names, out_path, err));
+        if (wf_file_is_directory(*out_path))
+            return WEFT_OK;
+        wf_free(a, *out_path);
+        *out_path = NULL;
+    }
+    return WEFT_OK;
+}
+
+// A folder "train" (with or without "test" beside it) holds the training part, else the whole does.
+static weft_status choose_path(wf_file_list *list, const wf_reader_options *o, weft_error *err)
+{
+    const wf_allocator *a = &list->allocator;
+    const bool is_test = o->part && !strcmp(o->part, "test");
+    if (o->part && wf_file_is_directory(o->path))
+        WEFT_TRY(find_part(a, o->path, is_test ? test_names : train_names, &list->path, err));
+    if (list->path)
+        return WEFT_OK;
+    if (is_test)
+        WEFT_FAIL(err, WEFT_ERR_FILE, "%s: no folder test, val, valid or validation in it",
+                  o->path);
+    return wf_strdup(a, o->path, &list->path, err);
+}
+
+static weft_status fill(wf_file_list *list, const wf_file_kind *kind, const wf_reader_options *o,
+                        weft_error *err)
+{
+    WEFT_TRY(begin(list, o, o->path, err));
+    WEFT_TRY(choose_path(list, o, err));
+    if (!wf_file_is_directory(list->path))
+        return from_rows(list, list->path, err);
+    return from_folder(list, kind, list->path, err);
+}
+
+weft_status wf_file_list_open(wf_file_list *out, const wf_file_kind *kind,
+                              const wf_reader_options *o, weft_error *err)
+{
+    const weft_status status = fill(out, kind, o, err);
+    if (status != WEFT_OK)
+        wf_file_list_deinit(out);
+    else if (out->n_others)
+        wf_reader_note(o, WEFT_LOG_INFO, "%s: %zu files are no %s by their names", out->path,
+                       out->n_others, kind->what);
+    return status;
+}
+
+bool wf_file_list_probe(const wf_file_kind *kind, const char *path)
+{
+    const wf_reader_options o = {.path = path, .part = "train"};
+    wf_file_list list;
+    if (!wf_file_is_directory(path) || wf_file_list_open(&list, kind, &o, NULL) != WEFT_OK)
+        return false;
+    wf_file_list_deinit(&list);
+    return true;
+}
+
+void wf_file_list_deinit(wf_file_list *list)
 {
     if (!list->allocator.reallocate)
         return;
+    wf_free(&list->allocator, list->path);
     wf_free(&list->allocator, list->v);
     wf_free(&list->allocator, list->class_names);
     wf_arena_deinit(&list->arena);

@@ -158,10 +158,10 @@ static weft_status choose_rows(table_dataset *d, const wf_reader_options *o, siz
             return status;
         }
         if (set->n_bad++ < 10)
-            wf_reader_note(o, "left out: %s", why.message);
+            wf_reader_note(o, WEFT_LOG_WARNING, "left out: %s", why.message);
     }
     if (set->n_bad)
-        wf_reader_note(o, "%s: %lld of %zu rows are bad and left out", d->path,
+        wf_reader_note(o, WEFT_LOG_WARNING, "%s: %lld of %zu rows are bad and left out", d->path,
                        (long long)set->n_bad, d->csv.n_rows - first);
     if (set->n_samples == 0)
         WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: no rows to use, expected some", d->path);
@@ -343,8 +343,8 @@ static weft_status tell_columns(const table_dataset *d, const wf_reader_options 
     }
     const weft_status status = wf_text_status(&text, err);
     if (status == WEFT_OK)
-        wf_reader_note(o, "%s: %lld rows: %s", d->path, (long long)d->dataset.n_samples,
-                       wf_text_str(&text));
+        wf_reader_note(o, WEFT_LOG_INFO, "%s: %lld rows: %s", d->path,
+                       (long long)d->dataset.n_samples, wf_text_str(&text));
     wf_text_deinit(&text);
     return status;
 }

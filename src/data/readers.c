@@ -39,7 +39,7 @@ const wf_reader *wf_readers_find(const char *name)
     return NULL;
 }
 
-void wf_reader_note(const wf_reader_options *options, const char *format, ...)
+void wf_reader_note(const wf_reader_options *options, weft_log_level level, const char *format, ...)
 {
     char text[NOTE_BYTES];
     va_list args;
@@ -48,7 +48,7 @@ void wf_reader_note(const wf_reader_options *options, const char *format, ...)
     va_start(args, format);
     wf_text_vformat(text, sizeof text, format, args);
     va_end(args);
-    options->note(options->note_user, text);
+    options->note(options->note_user, level, text);
 }
 
 static weft_status fail_unknown(const char *name, weft_error *err)

@@ -27,9 +27,9 @@ typedef struct wf_reader_options {
     const char *labels;
     int64_t n_classes;              // 0: highest label + 1; otherwise labels are checked against it
     const char *const *class_names; // n_classes of them, copied; NULL: none
-    // Told once for each thing that a person should know of: a bad file, how columns were read.
-    // NULL: silent.
-    void (*note)(void *user, const char *text);
+    // Told once for each thing that a person should know of: how columns were read (INFO), a bad file
+    // (WARNING). NULL: silent.
+    void (*note)(void *user, weft_log_level level, const char *text);
     void *note_user;
     bool is_skipping_bad; // a damaged file is left out and counted; else it is an error
 
@@ -64,7 +64,8 @@ typedef struct wf_reader {
 } wf_reader;
 
 // Passes a line to options->note, if any.
-void wf_reader_note(const wf_reader_options *options, const char *format, ...) WF_PRINTF(2, 3);
+void wf_reader_note(const wf_reader_options *options, weft_log_level level, const char *format, ...)
+    WF_PRINTF(3, 4);
 
 size_t wf_readers_count(void);
 const wf_reader *wf_readers_get(size_t idx);

@@ -263,6 +263,8 @@ typedef struct wf_task_result {
     weft_val prediction;
 } wf_task_result;
 
+// Classes that the target has, of data with n_classes; 0: none.
+int64_t wf_recipe_n_classes(const weft_recipe *recipe, int64_t n_classes);
 // Builds model, loss and counts. Evaluation is without label smoothing. Errors are recorded in the graph.
 void wf_recipe_task(const weft_recipe *recipe, weft_nn *nn, const wf_task_input *in,
                     bool is_training, wf_task_result *out);

@@ -86,6 +86,8 @@ static bool is_unset(const wf_key *key, const void *member)
     case WF_KEY_SIZES: return ((const wf_sizes *)member)->n == 0;
     case WF_KEY_NUMBERS: return ((const wf_numbers *)member)->n == 0;
     case WF_KEY_WORDS: return ((const wf_words *)member)->n == 0;
+    case WF_KEY_CHOICE: return *(const int32_t *)member == 0;
+    case WF_KEY_BOOL: return !*(const bool *)member;
     default: return false;
     }
 }

@@ -13,9 +13,10 @@
 static wf_allocator heap;
 static wf_text notes;
 
-static void take_note(void *user, const char *text)
+static void take_note(void *user, weft_log_level level, const char *text)
 {
     (void)user;
+    assert_int_equal(level == WEFT_LOG_WARNING, strstr(text, "left out") != NULL);
     wf_text_printf(&notes, "%s\n", text);
 }
 
