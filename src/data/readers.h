@@ -37,6 +37,10 @@ typedef struct wf_reader_options {
     int64_t image[3];         // [c,h,w] wanted; zeros: the files' own, where they agree
     wf_image_fitting fitting; // how they come to it
 
+    // ---- sounds
+    int32_t rate;   // samples a second; 0: 16000
+    double seconds; // of a clip; 0: 1
+
     // ---- text
     int64_t context;        // tokens of a sample
     int64_t stride;         // from one sample's first token to the next one's; 0: context

@@ -93,6 +93,9 @@ typedef struct wf_recipe_data {
     double validation;
     bool is_stratified;
     int32_t fit; // of pictures: wf_image_fitting
+    // Sounds.
+    int64_t rate;   // samples a second
+    double seconds; // of a clip; 0: the reader's
     // Tables.
     const char *target;        // a column; NULL: the last
     int32_t target_is, header; // as in data/readers.h

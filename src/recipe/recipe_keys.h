@@ -48,7 +48,7 @@ enum {
     WF_KEY_ABOVE = 1 << 1, // least itself is not allowed
     WF_KEY_BELOW = 1 << 2, // most itself is not allowed
     WF_KEY_OPTIONAL =
-        1 << 3, // not printed while unset (WF_KEY_UNSET, NULL, n = 0, the first choice, false)
+        1 << 3, // not printed while unset (WF_KEY_UNSET, NULL, n = 0, the first choice, false, 0)
     WF_KEY_LISTED = 1 << 4, // of MAP: a list stands for the short key, too
 };
 

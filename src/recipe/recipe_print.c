@@ -88,6 +88,7 @@ static bool is_unset(const wf_key *key, const void *member)
     case WF_KEY_WORDS: return ((const wf_words *)member)->n == 0;
     case WF_KEY_CHOICE: return *(const int32_t *)member == 0;
     case WF_KEY_BOOL: return !*(const bool *)member;
+    case WF_KEY_NUMBER: return *(const double *)member == 0.0;
     default: return false;
     }
 }
