@@ -148,16 +148,14 @@ typedef struct weft_conv_layer_options {
     size_t struct_size;
     weft_conv_options conv; // its struct_size 0: all defaults
     bool no_bias;
-    weft_init weight; // default FAN_IN
-    weft_init bias;   // default uniform +-1 / sqrt(fan_in)
+    weft_init weight;            // default FAN_IN
+    weft_init bias;              // default uniform +-1 / sqrt(fan_in)
+    const int64_t *output_extra; // of weft_conv_transpose_layer
 } weft_conv_layer_options;
 #define WEFT_CONV_LAYER_OPTIONS_INIT                                                               \
     {                                                                                              \
         sizeof(weft_conv_layer_options), WEFT_CONV_OPTIONS_INIT, false,                            \
-            {WEFT_INIT_DEFAULT, 0, 0, 0},                                                          \
-        {                                                                                          \
-            WEFT_INIT_DEFAULT, 0, 0, 0                                                             \
-        }                                                                                          \
+            {WEFT_INIT_DEFAULT, 0, 0, 0}, {WEFT_INIT_DEFAULT, 0, 0, 0}, NULL                       \
     }
 // y = conv(x, weight) + bias, over 1 to 3 spatial axes.
 //   x        [n,c,spatial..]     f32
@@ -171,8 +169,9 @@ WEFT_API weft_val weft_conv_layer(weft_nn *nn, const char *name, weft_val x, int
 // undoes the shape of weft_conv_layer.
 //   x        [n,c,spatial..]     f32
 //   window   one size for each spatial axis
-//   options  as weft_conv_layer; groups divides c and out
-//   result   [n,out,spatial'..], spatial' = (s - 1) * stride - pads + dilation * (window - 1) + 1
+//   options  as weft_conv_layer; groups divides c and out; output_extra: how many cells more, for each
+//            spatial axis 0 to stride - 1, which a convolution's stride would leave out; NULL: 0
+//   result   [n,out,spatial'..], spatial' = (s - 1) * stride - pads + dilation * (window - 1) + 1 + extra
 //   weight   [c,out/groups,window..], as PyTorch's; bias [out]
 // Initialiser: FAN_IN over dims[1] * window, PyTorch's default of its transposed layers.
 WEFT_API weft_val weft_conv_transpose_layer(weft_nn *nn, const char *name, weft_val x, int64_t out,
@@ -183,31 +182,6 @@ WEFT_API weft_val weft_conv_transpose_layer(weft_nn *nn, const char *name, weft_
 //   factor   1 or more
 // Gradient: the sum over an element's copies.   f32
 WEFT_API weft_val weft_upsample(weft_graph *g, weft_val x, int64_t factor);
-
-typedef struct weft_conv_transposed_layer_options {
-    size_t struct_size;
-    weft_conv_options conv; // of the convolution that this one turns round; struct_size 0: defaults
-    const int64_t *output_extra; // cells that its stride left out, 0 to stride - 1 an axis; NULL: 0
-    bool no_bias;
-    weft_init weight; // default FAN_IN, as PyTorch counts it: out / groups * window
-    weft_init bias;   // default uniform +-1 / sqrt(that)
-} weft_conv_transposed_layer_options;
-#define WEFT_CONV_TRANSPOSED_LAYER_OPTIONS_INIT                                                    \
-    {                                                                                              \
-        sizeof(weft_conv_transposed_layer_options), WEFT_CONV_OPTIONS_INIT, NULL, false,           \
-            {WEFT_INIT_DEFAULT, 0, 0, 0},                                                          \
-        {                                                                                          \
-            WEFT_INIT_DEFAULT, 0, 0, 0                                                             \
-        }                                                                                          \
-    }
-// y = conv_grad_input(x, weight) + bias: the transposed convolution, over 1 to 3 spatial axes.
-//   x        [n,c,spatial..]     f32
-//   window   one size for each spatial axis
-//   result   [n,out,spatial'..], spatial' = (s - 1) stride - pads + dilation (window - 1) + 1 + extra
-//   weight   [c,out/groups,window..]; bias [out]
-WEFT_API weft_val weft_conv_transposed_layer(weft_nn *nn, const char *name, weft_val x, int64_t out,
-                                             const int64_t *window,
-                                             const weft_conv_transposed_layer_options *options);
 
 typedef struct weft_batch_norm_options {
     size_t struct_size;
@@ -550,7 +524,6 @@ WEFT_API weft_val weft_step_statistics(weft_nn *nn);
 #define weft_conv_layer(nn, ...) weft_conv_layer(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_conv_transpose_layer(nn, ...) weft_conv_transpose_layer(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_upsample(g, ...) weft_upsample(WEFT_AT(g), __VA_ARGS__)
-#define weft_conv_transposed_layer(nn, ...) weft_conv_transposed_layer(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_batch_norm(nn, ...) weft_batch_norm(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_layer_norm(nn, ...) weft_layer_norm(WEFT_NN_AT(nn), __VA_ARGS__)
 #define weft_dropout(nn, ...) weft_dropout(WEFT_NN_AT(nn), __VA_ARGS__)

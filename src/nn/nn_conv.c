@@ -13,6 +13,10 @@ weft_val weft_conv_layer(weft_nn *nn, const char *name, weft_val x, int64_t out,
     char text[WF_TYPE_TEXT];
     const bool is_plain = o->conv.struct_size == 0;
     const int64_t groups = is_plain || o->conv.groups == 0 ? 1 : o->conv.groups;
+    if (o->output_extra) {
+        wf_graph_fail(g, NULL, WEFT_ERR_ATTR, "conv: output_extra is for conv_transpose only");
+        return WEFT_NONE;
+    }
     if (t.ndim < 3 || t.ndim > 5 || !window || groups < 1 || t.dims[1] % groups != 0 || out < 0 ||
         out % groups != 0) {
         wf_graph_fail(

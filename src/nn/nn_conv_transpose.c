@@ -9,6 +9,45 @@ static int64_t at(const int64_t *list, int32_t i, int64_t by_default)
     return list ? list[i] : by_default;
 }
 
+// Sizes of the result; false after recording an error.
+static bool get_sizes(weft_graph *g, const weft_type *t, const int64_t *window,
+                      const weft_conv_layer_options *options, int64_t spatial[MAX_SPATIAL])
+{
+    static const weft_conv_options plain = WEFT_CONV_OPTIONS_INIT;
+    const weft_conv_options *o = options->conv.struct_size == 0 ? &plain : &options->conv;
+    char text[WF_TYPE_TEXT];
+    for (int32_t i = 0; i < t->ndim - 2; i++) {
+        const int64_t size = t->dims[2 + i], extra = at(options->output_extra, i, 0);
+        const int64_t stride = at(o->stride, i, 1), dilation = at(o->dilation, i, 1);
+        const int64_t before = at(o->pad_before, i, 0), after = at(o->pad_after, i, before);
+        const int64_t list[] = {size,       window[i], stride,   dilation,
+                                before + 1, after + 1, extra + 1};
+        for (size_t k = 0; k < WF_COUNT_OF(list); k++) {
+            if (list[k] < 1 || list[k] > INT32_MAX) { // below it nothing overflows
+                wf_graph_fail(g, NULL, WEFT_ERR_ATTR,
+                              "conv_transpose: size %lld, window %lld, stride %lld, dilation %lld, "
+                              "pads %lld and %lld, output_extra %lld of spatial axis %d, expected "
+                              "sizes from 1 and pads from 0 on, below 2^31",
+                              (long long)size, (long long)window[i], (long long)stride,
+                              (long long)dilation, (long long)before, (long long)after,
+                              (long long)extra, i);
+                return false;
+            }
+        }
+        spatial[i] = (size - 1) * stride - before - after + dilation * (window[i] - 1) + 1 + extra;
+        if (spatial[i] < 1 || extra >= stride) {
+            wf_graph_fail(
+                g, NULL, WEFT_ERR_SHAPE,
+                "conv_transpose: spatial axis %d becomes %lld, x is %s, output_extra is "
+                "%lld, expected a size of 1 or more and output_extra below the stride, %lld",
+                i, (long long)spatial[i], wf_type_text(t, text), (long long)extra,
+                (long long)stride);
+            return false;
+        }
+    }
+    return true;
+}
+
 weft_val weft_conv_transpose_layer(weft_nn *nn, const char *name, weft_val x, int64_t out,
                                    const int64_t *window, const weft_conv_layer_options *options)
 {
@@ -32,14 +71,11 @@ weft_val weft_conv_transpose_layer(weft_nn *nn, const char *name, weft_val x, in
     }
     int64_t dims[WEFT_MAX_DIM] = {t.dims[1], out / groups}, spatial[MAX_SPATIAL];
     int64_t fan_in = dims[1];
+    if (!get_sizes(g, &t, window, o, spatial))
+        return WEFT_NONE;
     for (int32_t i = 0; i < t.ndim - 2; i++) {
-        const int64_t before = is_plain ? 0 : at(o->conv.pad_before, i, 0);
-        const int64_t after = is_plain ? 0 : at(o->conv.pad_after, i, before);
-        const int64_t stride = is_plain ? 1 : at(o->conv.stride, i, 1);
-        const int64_t dilation = is_plain ? 1 : at(o->conv.dilation, i, 1);
         dims[i + 2] = window[i];
         fan_in *= window[i];
-        spatial[i] = (t.dims[i + 2] - 1) * stride - before - after + dilation * (window[i] - 1) + 1;
     }
     weft_scope_push(g, name);
     const weft_val weight = wf_nn_parameter_init(nn, "weight", &o->weight, dims, t.ndim, true);

@@ -53,42 +53,42 @@ static weft_val build_transposed1d(nn_run *r, weft_val x)
 {
     static const int64_t window[] = {5}, stride[] = {3}, pad[] = {2}, extra[] = {1},
                          dilation[] = {2};
-    weft_conv_transposed_layer_options o = WEFT_CONV_TRANSPOSED_LAYER_OPTIONS_INIT;
+    weft_conv_layer_options o = WEFT_CONV_LAYER_OPTIONS_INIT;
     o.conv.stride = stride;
     o.conv.pad_before = pad;
     o.conv.dilation = dilation;
     o.conv.groups = 2;
     o.output_extra = extra;
-    return weft_conv_transposed_layer(r->nn, "layer", x, 4, window, &o);
+    return weft_conv_transpose_layer(r->nn, "layer", x, 4, window, &o);
 }
 static weft_val build_transposed2d(nn_run *r, weft_val x)
 {
     static const int64_t window[] = {3, 2}, stride[] = {2, 1}, pad[] = {1, 0}, extra[] = {1, 0};
-    weft_conv_transposed_layer_options o = WEFT_CONV_TRANSPOSED_LAYER_OPTIONS_INIT;
+    weft_conv_layer_options o = WEFT_CONV_LAYER_OPTIONS_INIT;
     o.conv.stride = stride;
     o.conv.pad_before = pad;
     o.output_extra = extra;
-    return weft_conv_transposed_layer(r->nn, "layer", x, 5, window, &o);
+    return weft_conv_transpose_layer(r->nn, "layer", x, 5, window, &o);
 }
 static weft_val build_transposed2d_depthwise(nn_run *r, weft_val x)
 {
     static const int64_t window[] = {4, 4}, stride[] = {2, 2}, pad[] = {1, 1};
-    weft_conv_transposed_layer_options o = WEFT_CONV_TRANSPOSED_LAYER_OPTIONS_INIT;
+    weft_conv_layer_options o = WEFT_CONV_LAYER_OPTIONS_INIT;
     o.conv.stride = stride;
     o.conv.pad_before = pad;
     o.conv.groups = 4;
     o.no_bias = true;
-    return weft_conv_transposed_layer(r->nn, "layer", x, 8, window, &o);
+    return weft_conv_transpose_layer(r->nn, "layer", x, 8, window, &o);
 }
 static weft_val build_transposed3d(nn_run *r, weft_val x)
 {
     static const int64_t window[] = {2, 3, 2}, stride[] = {1, 2, 2}, pad[] = {0, 1, 0},
                          dilation[] = {2, 1, 1};
-    weft_conv_transposed_layer_options o = WEFT_CONV_TRANSPOSED_LAYER_OPTIONS_INIT;
+    weft_conv_layer_options o = WEFT_CONV_LAYER_OPTIONS_INIT;
     o.conv.stride = stride;
     o.conv.pad_before = pad;
     o.conv.dilation = dilation;
-    return weft_conv_transposed_layer(r->nn, "layer", x, 3, window, &o);
+    return weft_conv_transpose_layer(r->nn, "layer", x, 3, window, &o);
 }
 static weft_val build_conv1d_groups(nn_run *r, weft_val x)
 {
@@ -305,16 +305,23 @@ static weft_val build_null(nn_run *r, weft_val x)
 static weft_val build_extra(nn_run *r, weft_val x)
 {
     static const int64_t window[] = {3, 3}, extra[] = {0, 1};
-    weft_conv_transposed_layer_options o = WEFT_CONV_TRANSPOSED_LAYER_OPTIONS_INIT;
+    weft_conv_layer_options o = WEFT_CONV_LAYER_OPTIONS_INIT;
     o.output_extra = extra;
-    return weft_conv_transposed_layer(r->nn, "layer", x, 3, window, &o);
+    return weft_conv_transpose_layer(r->nn, "layer", x, 3, window, &o);
+}
+static weft_val build_extra_of_conv(nn_run *r, weft_val x)
+{
+    static const int64_t window[] = {3, 3}, extra[] = {0, 1};
+    weft_conv_layer_options o = WEFT_CONV_LAYER_OPTIONS_INIT;
+    o.output_extra = extra;
+    return weft_conv_layer(r->nn, "layer", x, 3, window, &o);
 }
 static weft_val build_channels(nn_run *r, weft_val x)
 {
     static const int64_t window[] = {3, 3};
-    weft_conv_transposed_layer_options o = WEFT_CONV_TRANSPOSED_LAYER_OPTIONS_INIT;
+    weft_conv_layer_options o = WEFT_CONV_LAYER_OPTIONS_INIT;
     o.conv.groups = 2;
-    return weft_conv_transposed_layer(r->nn, "layer", x, 3, window, &o);
+    return weft_conv_transpose_layer(r->nn, "layer", x, 3, window, &o);
 }
 
 static void refuses(void **state)
@@ -329,12 +336,14 @@ static void refuses(void **state)
                  build_linear_u8, WEFT_U8);
     expect_error(WEFT_ERR_USAGE, "resize: size is NULL, expected 2 entries", build_null, WEFT_F32);
     expect_error(WEFT_ERR_SHAPE,
-                 "conv_transposed: spatial axis 1 becomes 9, x is f32[1,2,4,6], output_extra is 1, "
-                 "expected sizes of 1 or more and output_extra below the stride, 1",
+                 "conv_transpose: spatial axis 1 becomes 9, x is f32[1,2,4,6], output_extra is 1, "
+                 "expected a size of 1 or more and output_extra below the stride, 1",
                  build_extra, WEFT_F32);
+    expect_error(WEFT_ERR_ATTR, "conv: output_extra is for conv_transpose only",
+                 build_extra_of_conv, WEFT_F32);
     expect_error(
         WEFT_ERR_SHAPE,
-        "conv_transposed: x is f32[1,2,4,6], out is 3, groups is 2, expected "
+        "conv_transpose: x is f32[1,2,4,6], out is 3, groups is 2, expected "
         "[n,c,spatial..] with 1 to 3 spatial axes, a window, and groups dividing c and out",
         build_channels, WEFT_F32);
 }
