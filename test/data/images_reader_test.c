@@ -59,7 +59,7 @@ static void make_folders(void)
     write_grey(TEMP("pics/b cat/2.png"), 4, 4, 20);
     write_grey(TEMP("pics/b cat/more/1.PNG"), 4, 4, 30);
     write_grey(TEMP("pics/a/x.png"), 4, 4, 10);
-    temp_write(TEMP("pics/a/notes.txt"), "hello", 5);
+    temp_write_text(TEMP("pics/a/notes.txt"), "hello");
 }
 
 static wf_reader_options options(const char *path)
@@ -209,7 +209,7 @@ static void bad_files(void **state)
                      WEFT_OK);
     temp_write(TEMP("pics-bad/k/2.png"), cut, size - 20);
     wf_free(&heap, cut);
-    temp_write(TEMP("pics-bad/k/4.jpg"), "", 0);
+    temp_write_text(TEMP("pics-bad/k/4.jpg"), "");
     for (int is_given = 0; is_given < 2; is_given++) {
         wf_reader_options o = options(TEMP("pics-bad"));
         if (is_given)
@@ -241,7 +241,7 @@ static void bad_files(void **state)
         wf_readers_open("images", &o, &set, err), WEFT_ERR_FORMAT,
         TEMP("pics-empty") ": no pictures in its folders, expected .png, .jpg or .webp files in "
                            "a folder for each class");
-    temp_write(TEMP("pics-empty/k/1.png"), "", 0);
+    temp_write_text(TEMP("pics-empty/k/1.png"), "");
     o.is_skipping_bad = true;
     assert_fails(wf_readers_open("images", &o, &set, err), WEFT_ERR_FORMAT,
                  TEMP("pics-empty") ": every file is bad, the first: " TEMP(

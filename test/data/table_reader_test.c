@@ -85,7 +85,7 @@ static void types_and_values(void **state)
 
     // The columns again, on other rows in another order, without a target: nothing is learnt from them.
     wf_dataset *other;
-    temp_write(TEMP("other.csv"), "sex,more,age\nf,9,2\nx,9,\n", 24);
+    temp_write_text(TEMP("other.csv"), "sex,more,age\nf,9,2\nx,9,\n");
     wf_reader_options p = {
         .path = TEMP("other.csv"), .columns = set->columns, .n_columns = set->n_columns};
     assert_int_equal(wf_readers_open("table", &p, &other, NULL), WEFT_OK);
@@ -95,7 +95,7 @@ static void types_and_values(void **state)
     assert_memory_equal(row(other, 0), ((float[]){0, 0, 1, 0}), 16);
     assert_memory_equal(row(other, 1), ((float[]){0, 1, 0, 0}), 16); // x is no category
     wf_dataset_destroy(other);
-    temp_write(TEMP("other.csv"), "sex,more\nf,9\nm,1\n", 17);
+    temp_write_text(TEMP("other.csv"), "sex,more\nf,9\nm,1\n");
     assert_fails(wf_readers_open("table", &p, &other, err), WEFT_ERR_FORMAT,
                  TEMP("other.csv") ": no column 'age', the model was trained with it");
     wf_dataset_destroy(set);
@@ -255,8 +255,8 @@ static void fann_files(void **state)
     wf_dataset *set;
     int64_t label;
     wf_reader_options o = {.path = TEMP("set"), .part = "train"};
-    temp_write(TEMP("set.train"), "3 2 3\n1 2\n0 1 0\n3 4.5\n1 0 0\n-1e1 0\n0 0 1\n", 43);
-    temp_write(TEMP("set.test"), "2 2 1\n1 2\n0\n3 4\n1\n", 19);
+    temp_write_text(TEMP("set.train"), "3 2 3\n1 2\n0 1 0\n3 4.5\n1 0 0\n-1e1 0\n0 0 1\n");
+    temp_write_text(TEMP("set.test"), "2 2 1\n1 2\n0\n3 4\n1\n");
     assert_int_equal(wf_readers_open(NULL, &o, &set, NULL), WEFT_OK);
     assert_string_equal(set->reader, "fann");
     assert_int_equal(set->n_classes, 3);
@@ -269,7 +269,7 @@ static void fann_files(void **state)
     assert_int_equal(set->n_classes, 2);
     wf_dataset_destroy(set);
     o.part = "train";
-    temp_write(TEMP("set.train"), "1 1 2\n1\n0.5 0\n", 14);
+    temp_write_text(TEMP("set.train"), "1 1 2\n1\n0.5 0\n");
     assert_int_equal(wf_readers_open("fann", &o, &set, NULL), WEFT_OK);
     assert_int_equal(set->n_classes, 0);
     assert_int_equal(set->field[1].dim[0], 2);

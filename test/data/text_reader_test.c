@@ -25,7 +25,7 @@ static void windows(void **state)
     (void)state;
     wf_dataset *set;
     int32_t window[4];
-    temp_write(TEMP("t.txt"), "abcabd\xC3\xA9\n", 9); // 8 characters: a b c d newline é
+    temp_write_text(TEMP("t.txt"), "abcabd\xC3\xA9\n"); // 8 characters: a b c d newline é
     wf_reader_options o = options(TEMP("t.txt"), 3);
     assert_int_equal(wf_readers_open("text", &o, &set, NULL), WEFT_OK);
     assert_string_equal(set->vocabulary, "\nabcd\xC3\xA9");
@@ -123,7 +123,7 @@ static void wrong_files(void **state)
         assert_fails(wf_readers_open("text", &o, &set, err), WEFT_ERR_FORMAT, text);
         assert_null(set);
     }
-    temp_write(TEMP("w.txt"), "ab\0cd", 5);
+    temp_write(TEMP("w.txt"), "ab\0cd", sizeof "ab\0cd" - 1);
     assert_fails(wf_readers_open("text", &o, &set, err), WEFT_ERR_FORMAT,
                  TEMP("w.txt") ": byte 2 (line 1) is 0, expected text, or tokens that are bytes");
     temp_write(TEMP("w.txt"),
@@ -132,10 +132,10 @@ static void wrong_files(void **state)
                6);
     assert_fails(wf_readers_open("text", &o, &set, err), WEFT_ERR_FORMAT,
                  TEMP("w.txt") ": begins as UTF-16 does, expected UTF-8");
-    temp_write(TEMP("w.txt"), "", 0);
+    temp_write_text(TEMP("w.txt"), "");
     assert_fails(wf_readers_open("text", &o, &set, err), WEFT_ERR_FORMAT,
                  TEMP("w.txt") ": 0 characters, expected more than the context of 2");
-    temp_write(TEMP("w.txt"), "ab", 2);
+    temp_write_text(TEMP("w.txt"), "ab");
     assert_fails(wf_readers_open("text", &o, &set, err), WEFT_ERR_FORMAT,
                  TEMP("w.txt") ": 2 characters, expected more than the context of 2");
     o.context = 0;
@@ -239,7 +239,7 @@ static void split_at_the_end(void **state)
 static void allocation_n_fails(void **state)
 {
     (void)state;
-    temp_write(TEMP("a.txt"), "some characters", 15);
+    temp_write_text(TEMP("a.txt"), "some characters");
     for (long n = 0;; n++) {
         failing_heap counts = {n, 0};
         wf_allocator a = {reallocate_failing, &counts};

@@ -20,6 +20,11 @@ static inline void temp_write(const char *path, const void *data, size_t size)
     assert_int_equal(fclose(f), 0);
 }
 
+static inline void temp_write_text(const char *path, const char *text)
+{
+    temp_write(path, text, strlen(text));
+}
+
 // Fails the n-th allocation and counts what is still held.
 typedef struct {
     long left;
