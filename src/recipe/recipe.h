@@ -191,7 +191,7 @@ typedef struct wf_recipe_values {
     const char *name;
     int64_t seed;
     int32_t arithmetic; // weft_arithmetic
-    int32_t storage;    // 0: f32
+    int32_t storage;    // 0: f32, 1: bf16, 2: f16
     wf_recipe_data data;
     wf_model model;
     wf_recipe_loss loss;
@@ -276,5 +276,9 @@ weft_schedule_options wf_recipe_schedule_options(const weft_recipe *recipe, int6
 
 // The resolved recipe as text, in out.
 weft_status wf_recipe_print(const weft_recipe *recipe, wf_text *out, weft_error *err);
+
+// How values between layers are held, and its name: "f32", "bf16", "f16".
+weft_dtype wf_recipe_storage(const weft_recipe *recipe);
+const char *wf_recipe_storage_name(const weft_recipe *recipe);
 
 #endif

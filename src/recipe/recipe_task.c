@@ -29,7 +29,6 @@ static void fail(const task *t, weft_status code, const char *what, weft_val val
 // ---- targets: [b,..]
 static weft_val target_label(task *t)
 {
-    t->n_classes = t->in->n_classes;
     if (!t->in->label.id)
         fail(t, WEFT_ERR_SHAPE, "target: label", t->in->label);
     return t->in->label;
@@ -46,7 +45,6 @@ static weft_val target_mask(task *t)
     static const int32_t channels = 1;
     weft_graph *g = t->g;
     const weft_type x = weft_val_type(g, t->in->x), label = weft_val_type(g, t->in->label);
-    t->n_classes = t->in->n_classes + 1;
     if (x.ndim != 4 || label.ndim != 1 || label.dtype != WEFT_I32) {
         fail(t, WEFT_ERR_SHAPE, "target: mask wants images and classes",
              x.ndim != 4 ? t->in->x : t->in->label);
@@ -201,6 +199,15 @@ static weft_val build_loss(const task *t, weft_val out, weft_val target, weft_va
     return weft_add(g, loss, more);
 }
 
+int64_t wf_recipe_n_classes(const weft_recipe *recipe, int64_t n_classes)
+{
+    switch (recipe->v.target.kind) {
+    case WF_TARGET_IMAGE: return 0;
+    case WF_TARGET_MASK: return n_classes + 1;
+    default: return n_classes;
+    }
+}
+
 void wf_recipe_task(const weft_recipe *recipe, weft_nn *nn, const wf_task_input *in,
                     bool is_training, wf_task_result *out)
 {
@@ -208,6 +215,7 @@ void wf_recipe_task(const weft_recipe *recipe, weft_nn *nn, const wf_task_input 
     task t = {.recipe = recipe, .nn = nn, .g = g, .in = in, .is_training = is_training};
     wf_family_build family = {.nn = nn};
     *out = (wf_task_result){.n_judged = 1};
+    t.n_classes = wf_recipe_n_classes(recipe, in->n_classes);
     t.batch = weft_val_type(g, in->x).dims[0];
     weft_graph_at(g, recipe->v.model.source, recipe->v.model.line, recipe->v.model.column);
     weft_val target = targets[recipe->v.target.kind](&t);

@@ -134,7 +134,7 @@ static size_t find_blocks(const weft_graph *g, const bool *depends, block *block
     for (size_t k = 0; k < g->n_nodes; k++) {
         const wf_node *node = &g->nodes[k];
         char name[NAME_BYTES];
-        if (!depends[node->first_output])
+        if (!depends[node->first_output] || node->n_inputs == 0)
             continue;
         block_name(node->scope, name);
         size_t i = name[0] || n == 0 ? 0 : at;
@@ -198,15 +198,15 @@ static weft_status tell_layers(const wf_program_cache *programs, const weft_insp
 {
     const wf_train_data *data = programs->data;
     const weft_recipe *recipe = programs->recipe;
-    const int64_t dims[] = {1, data->image[0], data->image[1], data->image[2]};
     weft_graph *g;
     weft_nn *nn = NULL;
     WEFT_TRY(weft_graph_create(programs->state->device->context, &g, err));
     weft_status status = weft_nn_create(g, NULL, &nn, err);
     if (status == WEFT_OK) {
-        const weft_val image = weft_input(g, "image", WEFT_F32, dims, 4);
+        const weft_val image = wf_train_input(g, &data->input, 1);
         status = recipe->v.model.family
-                     ? tell_family(recipe, nn, image, data->n_classes, events, err)
+                     ? tell_family(recipe, nn, image, wf_recipe_n_classes(recipe, data->n_classes),
+                                   events, err)
                      : tell_list(&recipe->v.model.layers, nn, image, events, err);
     }
     weft_nn_destroy(nn);
@@ -219,8 +219,8 @@ static weft_status tell_memory(wf_trainer *t, int64_t batch, const weft_inspect_
 {
     weft_memory_info info = {.batch = batch};
     // A whole batch of each kind and the short ones of this data.
-    wf_program_needs needs =
-        wf_program_needs_of(batch, t->data.train_split.n, t->data.validation_split.n, INT64_MAX);
+    wf_program_needs needs = wf_program_needs_of(&t->recipe->v.train, batch, t->data.train_split.n,
+                                                 t->data.validation_split.n, INT64_MAX);
     WEFT_TRY(wf_program_measure(&t->programs, &needs, &info.planned_bytes, &info.step_flops, err));
     if (events->memory)
         events->memory(events->user, &info);
