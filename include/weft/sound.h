@@ -1,0 +1,51 @@
+// Sound inside a graph: spectra and mel spectrograms are ops like all others, so they run on the device,
+// to the same bits everywhere, and have gradients.
+//
+//   weft_mel_options o = WEFT_MEL_OPTIONS_INIT;
+//   o.sample_rate = 8000.0;
+//   weft_val mel = weft_mel_spectrogram(g, samples, &o); // [b,64,frames]
+#ifndef WEFT_SOUND_H
+#define WEFT_SOUND_H
+
+#include <weft/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Power of the short-time Fourier transform, |X|^2, under a periodic Hann window, not scaled.
+//   x        [b,t] f32 samples
+//   frame    samples of a window, even, 2 or more and at most t
+//   hop      samples from one window to the next, 1 or more
+//   result   [b,frame/2+1,1+floor((t-frame)/hop)] f32; windows lie wholly inside x, none is padded
+// Numerics: a convolution of x with cosines and sines, each within 1 ulp, times the window.
+// Errors: WEFT_ERR_DTYPE, WEFT_ERR_SHAPE (x, a frame longer than x), WEFT_ERR_ATTR (frame, hop).
+WEFT_API weft_val weft_power_spectrogram(weft_graph *g, weft_val x, int64_t frame, int64_t hop);
+
+typedef struct weft_mel_options {
+    size_t struct_size;
+    double sample_rate;     // Hz
+    int64_t frame, hop;     // samples; 0: 32 and 16 milliseconds, to the nearest even number
+    int64_t n_mels;         // bands
+    double low_hz, high_hz; // where the bands begin and end; high 0: half of the sample rate
+    double least;           // powers below it count as it: the logarithm of silence
+} weft_mel_options;
+#define WEFT_MEL_OPTIONS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(weft_mel_options), 16000.0, 0, 0, 64, 0.0, 0.0, 1e-6                                \
+    }
+
+// Natural logarithm of the power in bands that are equally wide on the mel scale, triangles of height 1 that
+// meet in each other's centres. Scale: mel = 2595 log10(1 + f/700), as in HTK (S. Young et al., The HTK
+// Book).
+//   x         [b,t] f32 samples, -1 .. 1 by convention
+//   options   NULL: as WEFT_MEL_OPTIONS_INIT
+//   result    [b,n_mels,frames] f32
+// Errors: as weft_power_spectrogram; WEFT_ERR_ATTR (options out of range, a band with no frequency of
+// the transform in it: fewer bands or longer frames are needed).
+WEFT_API weft_val weft_mel_spectrogram(weft_graph *g, weft_val x, const weft_mel_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
