@@ -352,6 +352,29 @@ typedef enum weft_reduction {
 typedef struct weft_cross_entropy_options {
     size_t struct_size;
     weft_reduction reduction;
+typedef struct weft_ctc_options {
+    size_t struct_size;
+    weft_reduction reduction; // MEAN: each loss over its number of labels (1 at least), then the mean
+    int32_t blank;            // the class that stands for no label
+    bool zero_infinity;       // what cannot be gives 0 instead of infinity
+    weft_val lengths;         // [b] i32: steps of each sample; none: all t
+    weft_val label_lengths;   // [b] i32: labels of each sample; none: all n
+} weft_ctc_options;
+#define WEFT_CTC_OPTIONS_INIT                                                                      \
+    {                                                                                              \
+        sizeof(weft_ctc_options), WEFT_REDUCTION_MEAN, 0, false, {0}, {0}                          \
+    }
+// loss = -log of the probability of the labels, over all ways to write them with blanks and repetitions.
+//   logits   [t,b,c] f32, t >= 1; the loss takes their log_softmax
+//   labels   [b,n] i32, 0 <= label < c, none of them the blank; behind label_lengths anything
+//   result   [] or [b] f32
+// Where no way exists (fewer steps than labels and repetitions need) the loss is infinity, or 0 with
+// zero_infinity, and the gradient 0. A label outside its range makes the step bad.
+// Gradient: by the scan's own (the backward recursion). Numerics: in the log domain; exponentials flushed.
+// Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE, WEFT_ERR_ATTR (blank).
+WEFT_API weft_val weft_ctc_loss(weft_graph *g, weft_val logits, weft_val labels,
+                                const weft_ctc_options *options);
+
     bool has_ignore_index;
     int32_t ignore_index; // rows with this label do not count
     double
@@ -544,6 +567,7 @@ WEFT_API weft_val weft_step_statistics(weft_nn *nn);
 #define weft_bce_with_logits(g, ...) weft_bce_with_logits(WEFT_AT(g), __VA_ARGS__)
 #define weft_mse(g, ...) weft_mse(WEFT_AT(g), __VA_ARGS__)
 #define weft_huber(g, ...) weft_huber(WEFT_AT(g), __VA_ARGS__)
+#define weft_ctc_loss(g, ...) weft_ctc_loss(WEFT_AT(g), __VA_ARGS__)
 #define weft_count_correct(g, ...) weft_count_correct(WEFT_AT(g), __VA_ARGS__)
 #define weft_accuracy(g, ...) weft_accuracy(WEFT_AT(g), __VA_ARGS__)
 #define weft_schedule(g, ...) weft_schedule(WEFT_AT(g), __VA_ARGS__)

@@ -73,10 +73,10 @@ def ctc(store, case, t, b, c, labels, lengths, blank=0, reduction="none"):
     sizes = torch.tensor([len(l) for l in labels])
     loss = F.ctc_loss(F.log_softmax(logits, 2), flat, torch.tensor(lengths), sizes, blank=blank, reduction=reduction)
     g = rand(*loss.shape)
-    possible = torch.isfinite(loss)
+    possible = torch.isfinite(loss)  # what is not has a gradient of 0 here, of NaN in PyTorch
     (loss * g)[possible].sum().backward()
     store.update({f"{case}.x": logits, f"{case}.labels": padded, f"{case}.lengths": torch.tensor(lengths, dtype=torch.int32),
-                  f"{case}.label_lengths": sizes.int(), f"{case}.y": loss, f"{case}.g": torch.where(possible, g, 0.0), f"{case}.dx": logits.grad})
+                  f"{case}.label_lengths": sizes.int(), f"{case}.y": loss, f"{case}.g": torch.where(possible, g, 0.0), f"{case}.dx": torch.where(possible[None, :, None], logits.grad, 0.0)})
 
 
 def ctcs():
