@@ -154,6 +154,22 @@ const wf_key wf_recipe_schedule_keys[] = {
     {.name = NULL},
 };
 
+static const wf_key init_from_keys[] = {
+    {.name = "file",
+     .kind = WF_KEY_TEXT,
+     .flags = WF_KEY_OPTIONAL,
+     .offset = IN(struct wf_recipe_init, file)},
+    {.name = "map",
+     .kind = WF_KEY_WORDS,
+     .flags = WF_KEY_OPTIONAL,
+     .offset = IN(struct wf_recipe_init, map)},
+    {.name = "new",
+     .kind = WF_KEY_WORDS,
+     .flags = WF_KEY_OPTIONAL,
+     .offset = IN(struct wf_recipe_init, fresh)},
+    {.name = NULL},
+};
+
 const wf_key wf_recipe_train_keys[] = {
     {.name = "batch",
      .kind = WF_KEY_INTEGER,
@@ -217,6 +233,12 @@ const wf_key wf_recipe_train_keys[] = {
      .most = 1e12,
      .offset = IN(wf_recipe_train, stats_every)},
     {.name = "tensorboard", .kind = WF_KEY_BOOL, .offset = IN(wf_recipe_train, has_tensorboard)},
+    {.name = "init_from",
+     .kind = WF_KEY_MAP,
+     .flags = WF_KEY_OPTIONAL,
+     .offset = IN(wf_recipe_train, init_from),
+     .keys = init_from_keys,
+     .short_key = "file"},
     {.name = NULL},
 };
 

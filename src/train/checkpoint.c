@@ -65,7 +65,7 @@ static weft_status append_variables(const wf_trainer *t, wf_safetensors_writer *
     return status;
 }
 
-enum { N_METADATA = 11, VALUE_BYTES = 80 };
+enum { N_METADATA = 15, VALUE_BYTES = 80 };
 
 typedef struct metadata {
     wf_st_string entries[N_METADATA];
@@ -107,7 +107,11 @@ static weft_status describe_run(const wf_trainer *t, metadata *m, weft_error *er
     put_integer(m, "batch", batch);
     put_integer(m, "seed", t->recipe->v.seed);
     put_number(m, "best_accuracy", t->best_accuracy);
+    put_number(m, "best_loss", t->best_loss);
     put_integer(m, "best_epoch", t->best_epoch);
+    put_number(m, "patience_score", t->patience_score);
+    put_integer(m, "patience_epoch", t->patience_epoch);
+    put_integer(m, "stopped", t->is_stopped);
     put_integer(m, "log_bytes", t->log_bytes);
     return WEFT_OK;
 }
@@ -144,6 +148,16 @@ static weft_status get_integer(const wf_safetensors *file, const char *path, con
     if (!text || !wf_text_parse_i64(text, out))
         WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: metadata %s is '%s', expected a whole number", path,
                   key, text ? text : "");
+    return WEFT_OK;
+}
+
+static weft_status get_number(const wf_safetensors *file, const char *path, const char *key,
+                              double *out, weft_error *err)
+{
+    const char *text = wf_safetensors_metadata(file, key);
+    if (!text || !wf_text_parse_f64(text, out))
+        WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: metadata %s is '%s', expected a number", path, key,
+                  text ? text : "");
     return WEFT_OK;
 }
 
@@ -218,9 +232,8 @@ static weft_status warn_of_changes(const wf_trainer *t, const wf_safetensors *fi
 static weft_status load_file(wf_trainer *t, const wf_safetensors *file, const char *path,
                              weft_error *err)
 {
-    int64_t epoch, batch;
+    int64_t epoch, batch, is_stopped;
     const char *format = wf_safetensors_metadata(file, "format");
-    const char *best = wf_safetensors_metadata(file, "best_accuracy");
     if (!format || strcmp(format, FORMAT) != 0)
         WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: format is '%s', expected '" FORMAT "'", path,
                   format ? format : "");
@@ -229,8 +242,16 @@ static weft_status load_file(wf_trainer *t, const wf_safetensors *file, const ch
     WEFT_TRY(get_integer(file, path, "batch", &batch, err));
     WEFT_TRY(get_integer(file, path, "best_epoch", &t->best_epoch, err));
     WEFT_TRY(get_integer(file, path, "log_bytes", &t->log_bytes, err));
-    if (!best || !wf_text_parse_f64(best, &t->best_accuracy) || t->step < 0 || epoch < 0 ||
-        batch < 0)
+    WEFT_TRY(get_number(file, path, "best_accuracy", &t->best_accuracy, err));
+    WEFT_TRY(get_number(file, path, "best_loss", &t->best_loss, err));
+    WEFT_TRY(get_number(file, path, "patience_score", &t->patience_score, err));
+    WEFT_TRY(get_integer(file, path, "patience_epoch", &t->patience_epoch, err));
+    WEFT_TRY(get_integer(file, path, "stopped", &is_stopped, err));
+    // With more patience the run goes on.
+    const int64_t patience = t->recipe->v.train.patience;
+    t->is_stopped =
+        is_stopped != 0 && patience > 0 && epoch + (batch > 0) - t->patience_epoch >= patience;
+    if (t->step < 0 || epoch < 0 || batch < 0)
         WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: metadata is damaged", path);
     WEFT_TRY(warn_of_changes(t, file, path, err));
     WEFT_TRY(load_variables(t, file, path, err));

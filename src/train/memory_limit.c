@@ -3,8 +3,9 @@
 
 static weft_status measure(wf_trainer *t, int64_t batch, uint64_t *out_bytes, weft_error *err)
 {
-    const wf_program_needs needs = wf_program_needs_of(batch, t->data.train_split.n,
-                                                       t->data.validation_split.n, t->total_steps);
+    const wf_program_needs needs =
+        wf_program_needs_of(&t->recipe->v.train, batch, t->data.train_split.n,
+                            t->data.validation_split.n, t->total_steps);
     return wf_program_measure(&t->programs, &needs, out_bytes, NULL, err);
 }
 

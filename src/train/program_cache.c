@@ -5,16 +5,36 @@
 #include "op/op.h"
 #include "train/trainer.h"
 
-static void add_training(const wf_program_cache *cache, weft_nn *nn, const wf_task_result *task)
+// What a kind of training program does behind the model; n_forward nodes came before.
+static weft_status add_training(wf_program_cache *cache, weft_nn *nn, wf_program_kind kind,
+                                int64_t batch, const wf_task_result *task, weft_error *err)
 {
     weft_graph *g = weft_nn_graph(nn);
+    const wf_recipe_train *train = &cache->recipe->v.train;
+    const size_t n_forward = g->n_nodes;
     const weft_optimizer_options optimizer = wf_recipe_optimizer_options(cache->recipe);
     const weft_schedule_options schedule =
         wf_recipe_schedule_options(cache->recipe, cache->total_steps);
-    weft_output(g, "lr", weft_train_step(nn, task->loss, &optimizer, &schedule));
-    weft_output(g, "loss", task->loss);
-    if (task->correct.id)
+    weft_val loss = task->loss;
+    wf_recipe_group_parameters(cache->recipe, nn);
+    if (kind == WF_PROGRAM_ACCUMULATE) {
+        weft_accumulate_step(nn, loss, weft_scalar(g, WEFT_F32, (double)batch));
+        return WEFT_OK;
+    }
+    const weft_val lr = kind == WF_PROGRAM_UPDATE
+                            ? weft_update_step(nn, &optimizer, &schedule, &loss)
+                            : weft_train_step(nn, loss, &optimizer, &schedule);
+    weft_output(g, "lr", lr);
+    weft_output(g, "loss", loss);
+    if (kind != WF_PROGRAM_UPDATE && task->correct.id)
         weft_output(g, "correct", task->correct);
+    if (train->ema > 0.0)
+        weft_average_parameters(nn, train->ema);
+    const bool has_statistics =
+        kind == WF_PROGRAM_STATISTICS || (kind == WF_PROGRAM_UPDATE && train->stats_every > 0);
+    return has_statistics
+               ? wf_statistics_build(cache, nn, kind == WF_PROGRAM_UPDATE ? 0 : n_forward, err)
+               : WEFT_OK;
 }
 
 static void add_evaluation(weft_graph *g, const wf_task_result *task)
@@ -23,6 +43,8 @@ static void add_evaluation(weft_graph *g, const wf_task_result *task)
     if (task->correct.id)
         weft_output(g, "correct", task->correct);
     weft_output(g, "probabilities", task->prediction);
+    if (task->code.id)
+        weft_output(g, "code", task->code);
 }
 
 static int64_t count_parameters(const weft_nn *nn, const weft_graph *g)
@@ -38,30 +60,36 @@ weft_status wf_program_graph(wf_program_cache *cache, wf_program_kind kind, int6
                              weft_graph **out_graph, weft_error *err)
 {
     const wf_train_data *data = cache->data;
-    const int64_t dims[] = {batch, data->image[0], data->image[1], data->image[2]};
     weft_graph *g;
     weft_nn *nn = NULL;
     weft_nn_options options = WEFT_NN_OPTIONS_INIT;
-    options.is_training = kind == WF_PROGRAM_TRAIN;
+    // The program that ends a step runs no model: nothing of it is left but its parameters.
+    options.is_training = kind != WF_PROGRAM_EVAL && kind != WF_PROGRAM_UPDATE;
+    options.is_accumulating = kind == WF_PROGRAM_ACCUMULATE;
+    options.uses_averages = kind == WF_PROGRAM_EVAL && cache->uses_averages;
     options.seed = cache->recipe->v.seed;
+    options.storage = wf_recipe_storage(cache->recipe);
     WEFT_TRY(weft_graph_create(cache->state->device->context, &g, err));
     weft_status status = weft_nn_create(g, &options, &nn, err);
     if (status == WEFT_OK) {
         const wf_normalisation *n = &data->normalisation;
         wf_task_input in = {.n_classes = data->n_classes};
         wf_task_result task;
-        in.x = weft_input(g, "image", WEFT_F32, dims, 4);
-        in.label = weft_input(g, "label", WEFT_I32, dims, 1);
+        in.x = wf_train_input(g, &data->input, batch);
+        in.label = wf_train_input(g, &data->label, batch);
         in.mean = n->n_channels ? n->mean : NULL;
         in.std = n->n_channels ? n->std : NULL;
         wf_recipe_task(cache->recipe, nn, &in, options.is_training, &task);
         if (weft_graph_status(g, NULL) == WEFT_OK) {
-            if (kind == WF_PROGRAM_TRAIN)
-                add_training(cache, nn, &task);
-            else
+            cache->has_classes = task.correct.id != 0;
+            cache->n_judged = task.n_judged;
+            if (kind == WF_PROGRAM_EVAL)
                 add_evaluation(g, &task);
+            else
+                status = add_training(cache, nn, kind, batch, &task, err);
         }
-        status = weft_graph_status(g, err);
+        if (status == WEFT_OK)
+            status = weft_graph_status(g, err);
         cache->n_parameters = count_parameters(nn, g);
     }
     weft_nn_destroy(nn);
@@ -132,6 +160,17 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const wf_model_variable *)a)->name, ((const wf_model_variable *)b)->name);
 }
 
+// "conv1.weight" of "conv1.weight.ema".
+static const char *without_suffix(wf_arena *arena, const char *stored)
+{
+    static const char suffix[] = ".ema";
+    const size_t len = strlen(stored), n = sizeof suffix - 1;
+    char *name = wf_arena_strdup(arena, stored);
+    if (name && len > n && !strcmp(stored + len - n, suffix))
+        name[len - n] = 0;
+    return name;
+}
+
 weft_status wf_program_variables(wf_program_cache *cache, const wf_model_variable **out_variables,
                                  size_t *out_n, weft_error *err)
 {
@@ -145,7 +184,10 @@ weft_status wf_program_variables(wf_program_cache *cache, const wf_model_variabl
             if (strcmp(node->op->name, "variable") != 0)
                 continue;
             const weft_type t = *wf_graph_type(g, node->first_output);
-            list[n].name = wf_arena_strdup(&cache->arena, node->attrs[0].u.text);
+            list[n].stored = wf_arena_strdup(&cache->arena, node->attrs[0].u.text);
+            list[n].name = cache->uses_averages && list[n].stored
+                               ? without_suffix(&cache->arena, list[n].stored)
+                               : list[n].stored;
             list[n].type = t;
             list[n].size_bytes = (size_t)wf_type_count(&t) * weft_dtype_size(t.dtype);
             if (!list[n++].name)
@@ -174,24 +216,41 @@ void wf_program_cache_deinit(wf_program_cache *cache)
     }
 }
 
-wf_program_needs wf_program_needs_of(int64_t batch, int64_t n_train, int64_t n_validation,
-                                     int64_t total_steps)
+static void need(wf_program_needs *needs, wf_program_kind kind, int64_t batch)
 {
-    const int64_t per_epoch = (n_train + batch - 1) / batch;
-    wf_program_needs needs = {{0, 0, 0, 0}};
-    if (n_train >= batch)
-        needs.batch[0] = batch;
-    if (total_steps >= per_epoch)
-        needs.batch[1] = n_train % batch;
-    if (n_validation >= batch)
-        needs.batch[2] = batch;
-    needs.batch[3] = n_validation % batch;
-    return needs;
+    bool is_there = batch == 0;
+    for (size_t i = 0; i < needs->n && !is_there; i++) {
+        is_there = needs->kind[i] == kind && needs->batch[i] == batch;
+    }
+    if (is_there)
+        return;
+    needs->kind[needs->n] = kind;
+    needs->batch[needs->n++] = batch;
 }
 
-wf_program_kind wf_program_needs_kind(size_t slot)
+wf_program_needs wf_program_needs_of(const wf_recipe_train *train, int64_t batch, int64_t n_train,
+                                     int64_t n_validation, int64_t total_steps)
 {
-    return slot < 2 ? WF_PROGRAM_TRAIN : WF_PROGRAM_EVAL;
+    const int64_t per_epoch = (n_train + batch - 1) / batch, micro = train->micro_batch;
+    const int64_t whole = n_train >= batch ? batch : 0;
+    const int64_t rest = total_steps >= per_epoch ? n_train % batch : 0;
+    wf_program_needs needs = {.n = 0};
+    if (micro > 0) {
+        const int64_t size[] = {whole, rest};
+        for (int i = 0; i < 2; i++) {
+            need(&needs, WF_PROGRAM_ACCUMULATE, size[i] >= micro ? micro : 0);
+            need(&needs, WF_PROGRAM_ACCUMULATE, size[i] % micro);
+        }
+        need(&needs, WF_PROGRAM_UPDATE, 1);
+    } else {
+        need(&needs, WF_PROGRAM_TRAIN, whole);
+        need(&needs, WF_PROGRAM_TRAIN, rest);
+        if (train->stats_every > 0 && train->stats_every <= total_steps)
+            need(&needs, WF_PROGRAM_STATISTICS, whole);
+    }
+    need(&needs, WF_PROGRAM_EVAL, n_validation >= batch ? batch : 0);
+    need(&needs, WF_PROGRAM_EVAL, n_validation % batch);
+    return needs;
 }
 
 weft_status wf_program_measure(wf_program_cache *cache, const wf_program_needs *needs,
@@ -199,12 +258,10 @@ weft_status wf_program_measure(wf_program_cache *cache, const wf_program_needs *
 {
     uint64_t bytes = 0, variables = 0;
     double flops = 0.0;
-    for (size_t i = 0; i < WF_PROGRAM_SLOTS; i++) {
+    for (size_t i = 0; i < needs->n; i++) {
         weft_graph *g;
         wf_plan *plan;
-        if (!needs->batch[i])
-            continue;
-        WEFT_TRY(wf_program_graph(cache, wf_program_needs_kind(i), needs->batch[i], &g, err));
+        WEFT_TRY(wf_program_graph(cache, needs->kind[i], needs->batch[i], &g, err));
         const weft_status status = wf_compile_plan(cache->state, g, &plan, err);
         weft_graph_destroy(g);
         WEFT_TRY(status);

@@ -18,7 +18,11 @@ weft_status wf_recipe_digest(const weft_recipe *recipe, char out_hex[WF_SHA256_H
     plain.v.train.loader_threads = 1;
     plain.v.train.log_every = 1;
     plain.v.train.checkpoint_every = 0;
+    plain.v.train.stats_every = 0;
+    plain.v.train.has_tensorboard = false;
     plain.v.data.dir = "";
+    plain.v.data.test = plain.v.data.test ? "" : NULL;
+    plain.v.train.init_from.file = plain.v.train.init_from.file ? "" : NULL;
     wf_text_init(&text, &recipe->allocator);
     const weft_status status = wf_recipe_print(&plain, &text, err);
     wf_sha256_init(&sha);
@@ -63,7 +67,7 @@ static weft_status print_receipt(wf_trainer *t, const char *weights_sha256, wf_t
     put_text(out, "weft", weft_version());
     put_integer(out, "arithmetic_version", WEFT_ARITHMETIC_VERSION);
     put_text(out, "arithmetic", t->recipe->v.arithmetic == WEFT_FAST ? "fast" : "exact");
-    put_text(out, "storage", "f32");
+    put_text(out, "storage", wf_recipe_storage_name(t->recipe));
     put_text(out, "device", weft_device_id(t->device));
     put_text(out, "device_name", weft_device_name(t->device));
     put_text(out, "isa", weft_device_isa(t->device) ? weft_device_isa(t->device) : "");

@@ -79,6 +79,35 @@ weft_status wf_run_log_epoch(wf_run_log *log, const weft_epoch_event *e, weft_er
     return write_line(log, err);
 }
 
+weft_status wf_run_log_statistics(wf_run_log *log, int64_t step, const wf_statistics *statistics,
+                                  weft_error *err)
+{
+    const wf_statistic_names *names = statistics->names;
+    wf_text *line = &log->line;
+    wf_text_clear(line);
+    wf_text_printf(line, "{\"event\":\"statistics\",\"step\":%lld,\"parameters\":[",
+                   (long long)step);
+    for (size_t i = 0; i < names->n_parameters; i++) {
+        wf_text_append(line, i ? ",{\"name\":" : "{\"name\":");
+        wf_text_append_json_string(line, names->parameters[i]);
+        wf_text_append(line, ",\"gradient_norm\":");
+        wf_text_append_json_f32(line, statistics->steps[2 * i]);
+        wf_text_append(line, ",\"update_ratio\":");
+        wf_text_append_json_f32(line, statistics->steps[2 * i + 1]);
+        wf_text_append(line, "}");
+    }
+    wf_text_append(line, "],\"dead\":[");
+    for (size_t i = 0; i < names->n_units; i++) {
+        wf_text_append(line, i ? ",{\"name\":" : "{\"name\":");
+        wf_text_append_json_string(line, names->units[i]);
+        wf_text_append(line, ",\"share\":");
+        wf_text_append_json_f32(line, statistics->dead[i]);
+        wf_text_append(line, "}");
+    }
+    wf_text_append(line, "]}\n");
+    return write_line(log, err);
+}
+
 weft_status wf_run_log_sync(wf_run_log *log, weft_error *err)
 {
     return fsync(log->file) == 0 ? WEFT_OK : fail(log, err);

@@ -4,7 +4,7 @@
 #define WF_TRAIN_RUN_LOG_H
 
 #include "base/text.h"
-#include "weft/train.h"
+#include "train/trainer.h"
 
 typedef struct wf_run_log {
     char *path;
@@ -18,6 +18,9 @@ weft_status wf_run_log_open(const wf_allocator *a, const char *dir, int64_t keep
                             wf_run_log *out_log, weft_error *err);
 weft_status wf_run_log_step(wf_run_log *log, const weft_step_event *event, weft_error *err);
 weft_status wf_run_log_epoch(wf_run_log *log, const weft_epoch_event *event, weft_error *err);
+// What the step before this line did, by parameter and by activation.
+weft_status wf_run_log_statistics(wf_run_log *log, int64_t step, const wf_statistics *statistics,
+                                  weft_error *err);
 // What was written is on the disk.
 weft_status wf_run_log_sync(wf_run_log *log, weft_error *err);
 // Accepts one that was never opened (file -1).

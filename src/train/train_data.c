@@ -2,43 +2,127 @@
 #include <string.h>
 
 #include "data/readers.h"
+#include "data/sample_pack.h"
 #include "train/trainer.h"
 
-static const wf_field *image_field(const wf_dataset *dataset)
+static bool is_images(const wf_dataset *dataset)
 {
-    return wf_dataset_find(dataset, "image");
+    return wf_field_is_image(&dataset->field[0]);
 }
 
-static weft_status check_fields(const wf_dataset *dataset, weft_error *err)
+static void log_note(void *user, weft_log_level level, const char *text)
 {
-    const wf_field *image = image_field(dataset);
-    if (!image || image->dtype != WEFT_U8 || image->ndim != 3)
-        WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: no images of u8 [c,h,w], expected some",
-                  dataset->source);
-    if (!wf_dataset_find(dataset, "label"))
-        WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: no labels beside the images, expected some",
-                  dataset->source);
+    const weft_recipe *recipe = user;
+    wf_context_log(recipe->context, level, "%s", text);
+}
+
+static weft_status copy_text(weft_recipe *recipe, const char *text, const char **out,
+                             weft_error *err)
+{
+    *out = text ? wf_arena_strdup(&recipe->arena, text) : NULL;
+    if (text && !*out)
+        WEFT_FAIL(err, WEFT_ERR_MEMORY, "memory: no room for the recipe");
     return WEFT_OK;
 }
 
-static weft_status open_part(const weft_recipe *recipe, const char *part, int64_t n_classes,
-                             wf_dataset **out, weft_error *err)
+// What the recipe itself gives stays.
+static weft_status copy_words(weft_recipe *recipe, const char *const *words, size_t n,
+                              wf_words *out, weft_error *err)
 {
-    const wf_recipe_data *d = &recipe->v.data;
-    const wf_reader_options options = {
-        .allocator = &recipe->allocator,
-        .path = d->dir,
-        .part = part,
-        .n_classes = n_classes,
-    };
-    WEFT_TRY(wf_readers_open(d->reader, &options, out, err));
-    return check_fields(*out, err);
+    if (out->n || !words)
+        return WEFT_OK;
+    out->v = wf_arena_take(&recipe->arena, n * sizeof *out->v);
+    if (!out->v)
+        WEFT_FAIL(err, WEFT_ERR_MEMORY, "memory: no room for the recipe");
+    for (; out->n < n; out->n++)
+        WEFT_TRY(copy_text(recipe, words[out->n], &out->v[out->n], err));
+    return WEFT_OK;
 }
 
-static weft_status resolve_sizes(weft_recipe *recipe, wf_train_data *data, weft_error *err)
+// The options of data: as a reader takes them. Where the training part is open, its classes and
+// characters are those of the test part.
+static wf_reader_options reader_options(weft_recipe *recipe, const wf_dataset *train)
+{
+    const wf_recipe_data *d = &recipe->v.data;
+    wf_reader_options o = {
+        .allocator = &recipe->allocator,
+        .path = d->dir,
+        .note = log_note,
+        .note_user = recipe,
+        .n_classes = d->n_classes != WF_KEY_UNSET ? d->n_classes : (int64_t)d->classes.n,
+        .class_names = d->classes.n ? d->classes.v : NULL,
+        .is_skipping_bad = d->on_bad == 1,
+        .image = {d->image.v[0], d->image.v[1], d->image.v[2]},
+        .fitting = (wf_image_fitting)d->fit,
+        .rate = d->rate != WF_KEY_UNSET ? (int32_t)d->rate : 0,
+        .seconds = d->seconds,
+        .target = d->target,
+        .target_kind = (wf_target_is)d->target_is,
+        .header = (wf_header)d->header,
+        .ignored = d->ignore.v,
+        .n_ignored = d->ignore.n,
+        .columns = d->columns.v,
+        .n_columns = d->columns.n,
+        .is_raw = !d->normalise.is_on,
+        .context = d->context != WF_KEY_UNSET ? d->context : 0,
+        .stride = d->stride != WF_KEY_UNSET ? d->stride : 0,
+        .is_bytes = d->unit == 1,
+        .vocabulary = d->vocabulary,
+    };
+    if (train) {
+        o.n_classes = train->n_classes;
+        o.class_names = train->class_names ? train->class_names : o.class_names;
+        o.vocabulary = train->vocabulary;
+        o.columns = train->columns;
+        o.n_columns = train->n_columns;
+        for (int i = 0; i < 3 && is_images(train); i++)
+            o.image[i] = train->field[0].dim[i];
+    }
+    return o;
+}
+
+static weft_status open_train(weft_recipe *recipe, wf_dataset **out, weft_error *err)
+{
+    wf_reader_options o = reader_options(recipe, NULL);
+    o.part = "train";
+    WEFT_TRY(wf_readers_open(recipe->v.data.reader, &o, out, err));
+    if ((*out)->n_fields < 1 || (*out)->n_samples < 1)
+        WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: no samples, expected some", (*out)->source);
+    return WEFT_OK;
+}
+
+// A missing test part is none where validation takes a fraction.
+static weft_status open_test(weft_recipe *recipe, const wf_dataset *train, wf_dataset **out,
+                             weft_error *err)
+{
+    const wf_recipe_data *d = &recipe->v.data;
+    wf_reader_options o = reader_options(recipe, train);
+    weft_error missing = {0};
+    o.part = "test";
+    if (d->test) {
+        o.path = d->test;
+        o.part = NULL;
+    }
+    const weft_status status = wf_readers_open(train->reader, &o, out, &missing);
+    if (status == WEFT_OK || (status == WEFT_ERR_FILE && !d->test && d->validation > 0.0))
+        return WEFT_OK;
+    if (err)
+        *err = missing;
+    return status;
+}
+
+static void describe_field(const wf_field *field, wf_data_field *out)
+{
+    out->name = field->name;
+    out->dtype = wf_sample_packed_dtype(field);
+    out->ndim = field->ndim;
+    memcpy(out->dim, field->dim, sizeof out->dim);
+}
+
+static weft_status resolve_image(weft_recipe *recipe, wf_train_data *data, weft_error *err)
 {
     wf_recipe_data *d = &recipe->v.data;
-    const wf_field *image = image_field(data->train);
+    const wf_field *image = &data->train->field[0];
     for (int i = 0; i < 3; i++) {
         data->image[i] = image->dim[i];
         if (d->image.n && d->image.v[i] != image->dim[i])
@@ -50,11 +134,36 @@ static weft_status resolve_sizes(weft_recipe *recipe, wf_train_data *data, weft_
     }
     memcpy(d->image.v, data->image, sizeof data->image);
     d->image.n = 3;
-    d->n_classes = data->n_classes = data->train->n_classes;
+    return WEFT_OK;
+}
+
+// What was found goes into the recipe, so that it reads the same without looking again.
+static weft_status resolve_names(weft_recipe *recipe, const wf_dataset *train, weft_error *err)
+{
+    wf_recipe_data *d = &recipe->v.data;
+    d->n_classes = train->n_classes ? train->n_classes : WF_KEY_UNSET;
+    WEFT_TRY(copy_text(recipe, train->reader, &d->reader, err));
+    WEFT_TRY(copy_text(recipe, train->vocabulary, &d->vocabulary, err));
+    WEFT_TRY(copy_words(recipe, train->columns, train->n_columns, &d->columns, err));
+    return copy_words(recipe, train->class_names, (size_t)train->n_classes, &d->classes, err);
+}
+
+static weft_status resolve_sizes(weft_recipe *recipe, wf_train_data *data, weft_error *err)
+{
+    const wf_field *input = &data->train->field[0];
+    const wf_field *label = wf_dataset_find(data->train, "label");
+    describe_field(input, &data->input);
+    if (label)
+        describe_field(label, &data->label);
+    data->n_classes = data->train->n_classes;
+    WEFT_TRY(resolve_names(recipe, data->train, err));
+    if (is_images(data->train))
+        WEFT_TRY(resolve_image(recipe, data, err));
     if (data->test) {
-        const wf_field *other = image_field(data->test);
-        if (memcmp(other->dim, image->dim, 3 * sizeof image->dim[0]) != 0)
-            WEFT_FAIL(err, WEFT_ERR_SHAPE, "%s: images are of another size than in %s",
+        const wf_field *other = &data->test->field[0];
+        if (other->ndim != input->ndim || other->dtype != input->dtype ||
+            memcmp(other->dim, input->dim, sizeof input->dim) != 0)
+            WEFT_FAIL(err, WEFT_ERR_SHAPE, "%s: samples are of another size or type than in %s",
                       data->test->source, data->train->source);
     }
     return WEFT_OK;
@@ -64,10 +173,10 @@ static weft_status resolve_normalisation(weft_recipe *recipe, wf_train_data *dat
 {
     struct wf_normalise *n = &recipe->v.data.normalise;
     wf_normalisation *out = &data->normalisation;
-    if (!n->is_on)
+    if (!n->is_on || !is_images(data->train))
         return WEFT_OK;
     if (n->mean.n == 0) {
-        WEFT_TRY(wf_normalisation_compute(&data->train_split, image_field(data->train), out, err));
+        WEFT_TRY(wf_normalisation_compute(&data->train_split, &data->train->field[0], out, err));
         n->mean.n = n->std.n = out->n_channels;
         memcpy(n->mean.v, out->mean, sizeof n->mean.v);
         memcpy(n->std.v, out->std, sizeof n->std.v);
@@ -89,6 +198,9 @@ bool wf_train_data_from_recipe(const weft_recipe *recipe, wf_train_data *out)
     if (d->image.n != 3 || d->n_classes == WF_KEY_UNSET || (n->is_on && n->mean.n == 0))
         return false;
     memcpy(out->image, d->image.v, sizeof out->image);
+    out->input = (wf_data_field){.name = "image", .dtype = WEFT_F32, .ndim = 3};
+    memcpy(out->input.dim, d->image.v, sizeof out->image);
+    out->label = (wf_data_field){.name = "label", .dtype = WEFT_I32};
     out->n_classes = d->n_classes;
     if (n->is_on) {
         out->normalisation.n_channels = n->mean.n;
@@ -98,44 +210,48 @@ bool wf_train_data_from_recipe(const weft_recipe *recipe, wf_train_data *out)
     return true;
 }
 
-static weft_status make_splits(const weft_recipe *recipe, wf_train_data *data, weft_error *err)
+// Of the training part: validation is cut off where a fraction is asked for.
+static weft_status split_train(const weft_recipe *recipe, wf_train_data *data, weft_error *err)
 {
-    const double fraction = recipe->v.data.validation;
-    if (data->test)
-        wf_split_init_all(&data->test_split, data->test);
-    if (fraction > 0.0)
+    const wf_recipe_data *d = &recipe->v.data;
+    const uint64_t seed = (uint64_t)recipe->v.seed;
+    if (d->validation > 0.0 && d->is_stratified)
+        return wf_split_init_stratified(&data->train_split, &data->validation_split, data->train,
+                                        d->validation, seed, err);
+    if (d->validation > 0.0)
         return wf_split_init_fraction(&data->train_split, &data->validation_split, data->train,
-                                      fraction, (uint64_t)recipe->v.seed, err);
+                                      d->validation, seed, err);
     wf_split_init_all(&data->train_split, data->train);
-    wf_split_init_all(&data->validation_split, data->test);
     return WEFT_OK;
+}
+
+static weft_status open_all(weft_recipe *recipe, wf_train_data *out, weft_error *err)
+{
+    WEFT_TRY(open_train(recipe, &out->train, err));
+    WEFT_TRY(split_train(recipe, out, err));
+    // The test part is read by what was learnt from the training split.
+    WEFT_TRY(wf_dataset_learn(out->train, &out->train_split, err));
+    WEFT_TRY(open_test(recipe, out->train, &out->test, err));
+    if (out->test) {
+        wf_split_init_all(&out->test_split, out->test);
+        if (recipe->v.data.validation <= 0.0)
+            wf_split_init_all(&out->validation_split, out->test);
+    }
+    WEFT_TRY(resolve_sizes(recipe, out, err));
+    if (out->train_split.n < 1 || out->validation_split.n < 1)
+        WEFT_FAIL(err, WEFT_ERR_SHAPE,
+                  "data: %lld samples to train and %lld to validate with, expected one or more",
+                  (long long)out->train_split.n, (long long)out->validation_split.n);
+    return resolve_normalisation(recipe, out, err);
 }
 
 weft_status wf_train_data_open(weft_recipe *recipe, wf_train_data *out, weft_error *err)
 {
-    weft_status status;
-    const wf_recipe_data *d = &recipe->v.data;
-    int64_t n_classes = d->n_classes != WF_KEY_UNSET ? d->n_classes : (int64_t)d->classes.n;
     memset(out, 0, sizeof *out);
     out->allocator = recipe->allocator;
-    WEFT_TRY_GOTO(open_part(recipe, "train", n_classes, &out->train, err));
-    status = open_part(recipe, "test", out->train->n_classes, &out->test, err);
-    // Where validation does not need it, a missing test part is none.
-    if (status != WEFT_OK && !(status == WEFT_ERR_FILE && d->validation > 0.0))
-        goto fail;
-    WEFT_TRY_GOTO(resolve_sizes(recipe, out, err));
-    WEFT_TRY_GOTO(make_splits(recipe, out, err));
-    if (out->train_split.n < 1 || out->validation_split.n < 1) {
-        status = wf_error_set(err, WEFT_ERR_SHAPE,
-                              "data: %lld samples to train and %lld to validate with, expected "
-                              "one or more",
-                              (long long)out->train_split.n, (long long)out->validation_split.n);
-        goto fail;
-    }
-    WEFT_TRY_GOTO(resolve_normalisation(recipe, out, err));
-    return WEFT_OK;
-fail:
-    wf_train_data_close(out);
+    const weft_status status = open_all(recipe, out, err);
+    if (status != WEFT_OK)
+        wf_train_data_close(out);
     return status;
 }
 
@@ -183,6 +299,21 @@ weft_status wf_train_data_digest(const wf_train_data *data, char out_hex[WF_SHA2
     wf_sha256_final(&sha, digest);
     wf_sha256_hex(digest, out_hex);
     return WEFT_OK;
+}
+
+weft_val wf_train_input(weft_graph *g, const wf_data_field *field, int64_t batch)
+{
+    int64_t dims[WEFT_MAX_DIM] = {batch};
+    if (!field->name)
+        return WEFT_NONE;
+    if (field->ndim + 1 > WEFT_MAX_DIM) {
+        wf_graph_fail(g, NULL, WEFT_ERR_SHAPE,
+                      "data: field '%s' has %d dimensions, expected at most %d", field->name,
+                      (int)field->ndim, WEFT_MAX_DIM - 1);
+        return WEFT_NONE;
+    }
+    memcpy(dims + 1, field->dim, (size_t)field->ndim * sizeof dims[0]);
+    return weft_input(g, field->name, field->dtype, dims, field->ndim + 1);
 }
 
 const char *wf_train_class_name(const weft_recipe *recipe, int64_t class_idx)

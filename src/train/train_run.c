@@ -78,13 +78,11 @@ static weft_status make_programs(run *r, uint64_t limit_bytes, weft_error *err)
     wf_trainer *t = &r->t;
     WEFT_TRY(wf_memory_limit_check(t, limit_bytes, err));
     const wf_program_needs needs =
-        wf_program_needs_of(t->recipe->v.train.batch, t->data.train_split.n,
+        wf_program_needs_of(&t->recipe->v.train, t->recipe->v.train.batch, t->data.train_split.n,
                             t->data.validation_split.n, t->total_steps);
-    for (size_t i = 0; i < WF_PROGRAM_SLOTS; i++) {
+    for (size_t i = 0; i < needs.n; i++) {
         weft_program *program;
-        if (needs.batch[i])
-            WEFT_TRY(wf_program_get(&t->programs, wf_program_needs_kind(i), needs.batch[i],
-                                    &program, err));
+        WEFT_TRY(wf_program_get(&t->programs, needs.kind[i], needs.batch[i], &program, err));
     }
     return WEFT_OK;
 }
@@ -110,7 +108,7 @@ static void tell_start(run *r)
         .device = weft_device_id(t->device),
         .device_name = weft_device_name(t->device),
         .arithmetic = arithmetic_name(t->recipe),
-        .storage = "f32",
+        .storage = wf_recipe_storage_name(t->recipe),
         .isa = isa_name(t->device),
         .n_threads = weft_device_n_threads(t->device),
         .n_parameters = t->programs.n_parameters,
@@ -148,9 +146,35 @@ static weft_status tell_step(run *r, weft_error *err)
         .seconds_left = per_step * (double)(t->total_steps - t->step),
     };
     WEFT_TRY(wf_run_log_step(&r->log, &event, err));
+    if (t->has_statistics)
+        WEFT_TRY(wf_run_log_statistics(&r->log, t->step, &t->statistics, err));
     if (r->events->step)
         r->events->step(r->events->user, &event);
     return WEFT_OK;
+}
+
+// What is compared: the accuracy, or the loss where nothing is right or wrong.
+static double score(const wf_trainer *t)
+{
+    return isnan(t->val_accuracy) ? -t->val_loss : t->val_accuracy;
+}
+
+static bool is_better(const wf_trainer *t)
+{
+    if (t->best_epoch == 0)
+        return true;
+    return score(t) > (isnan(t->val_accuracy) ? -t->best_loss : t->best_accuracy);
+}
+
+// The run ends `patience` epochs behind the last that was better by more than min_delta.
+static void lose_patience(wf_trainer *t, int64_t epoch)
+{
+    const wf_recipe_train *train = &t->recipe->v.train;
+    if (t->patience_epoch == 0 || score(t) > t->patience_score + train->min_delta) {
+        t->patience_score = score(t);
+        t->patience_epoch = epoch;
+    }
+    t->is_stopped = train->patience > 0 && epoch - t->patience_epoch >= train->patience;
 }
 
 static weft_status evaluate(run *r, weft_error *err)
@@ -163,12 +187,14 @@ static weft_status evaluate(run *r, weft_error *err)
         .train_loss = (float)(r->epoch_loss / (double)r->epoch_steps),
         .val_loss = t->val_loss,
         .val_accuracy = t->val_accuracy,
-        .is_best = t->val_accuracy > t->best_accuracy,
+        .is_best = is_better(t),
     };
     r->epoch_loss = 0.0;
     r->epoch_steps = 0;
+    lose_patience(t, event.epoch);
     if (event.is_best) {
         t->best_accuracy = t->val_accuracy;
+        t->best_loss = t->val_loss;
         t->best_epoch = event.epoch;
         WEFT_TRY(wf_weights_save(&t->programs, r->dir, "best.safetensors", err));
     }
@@ -208,7 +234,7 @@ static weft_status train(run *r, weft_error *err)
 {
     wf_trainer *t = &r->t;
     const int64_t every = t->recipe->v.train.checkpoint_every;
-    while (t->step < t->total_steps) {
+    while (t->step < t->total_steps && !t->is_stopped) {
         WEFT_TRY(wf_trainer_step(t, err));
         r->n_samples += t->n_samples;
         r->epoch_loss += (double)t->loss;
@@ -217,11 +243,11 @@ static weft_status train(run *r, weft_error *err)
         WEFT_TRY(tell_step(r, err));
         if (t->is_epoch_end || is_end)
             WEFT_TRY(evaluate(r, err));
-        const bool is_stopped = r->events->wants_stop && r->events->wants_stop(r->events->user);
+        const bool is_interrupted = r->events->wants_stop && r->events->wants_stop(r->events->user);
         const bool is_due = every ? t->step % every == 0 : t->is_epoch_end;
-        if (is_due || is_end || is_stopped)
+        if (is_due || is_end || is_interrupted || t->is_stopped)
             WEFT_TRY(save(r, err));
-        if (is_stopped && !is_end)
+        if (is_interrupted && !is_end && !t->is_stopped)
             WEFT_FAIL(err, WEFT_ERR_INTERRUPTED, "interrupted, step %lld is saved in %s",
                       (long long)t->step, r->dir);
     }
@@ -235,7 +261,7 @@ static weft_status finish(run *r, weft_error *err)
         .run_dir = r->dir,
         .device = weft_device_id(t->device),
         .arithmetic = arithmetic_name(t->recipe),
-        .storage = "f32",
+        .storage = wf_recipe_storage_name(t->recipe),
         .isa = isa_name(t->device),
         .n_threads = weft_device_n_threads(t->device),
         .steps = t->step,
@@ -270,6 +296,8 @@ static weft_status run_all(run *r, const weft_train_options *o, weft_error *err)
     if (o->is_resumed && !is_found)
         wf_context_log(t->context, WEFT_LOG_INFO,
                        "%s has no checkpoint yet, the run begins at its beginning", r->dir);
+    if (!is_found)
+        WEFT_TRY(wf_weights_init_from(t, err));
     WEFT_TRY(make_programs(r, o->memory_limit_bytes, err));
     WEFT_TRY(wf_directory_create(r->dir, err));
     WEFT_TRY(write_recipe(r, err));

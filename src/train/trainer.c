@@ -39,12 +39,14 @@ weft_status wf_trainer_init(wf_trainer *t, weft_recipe *recipe, weft_device *dev
     t->n_loader_threads = n_loader_threads ? n_loader_threads : (int32_t)train->loader_threads;
     t->val_loss = t->val_accuracy = (double)NAN;
     t->best_accuracy = -1.0;
+    t->best_loss = t->patience_score = (double)NAN;
     WEFT_TRY(wf_train_data_open(recipe, &t->data, err));
     WEFT_TRY(weft_state_create(device, &t->state, err));
     t->steps_per_epoch = (t->data.train_split.n + train->batch - 1) / train->batch;
     t->total_steps =
         train->steps != WF_KEY_UNSET ? train->steps : train->epochs * t->steps_per_epoch;
     wf_program_cache_init(&t->programs, recipe, &t->data, t->state, t->total_steps);
+    t->programs.uses_averages = train->ema > 0.0;
     return WEFT_OK;
 }
 
@@ -73,15 +75,19 @@ static const wf_batch_field *find_field(const wf_batch *batch, const char *name)
     return NULL;
 }
 
+// Samples first to first + n of a batch; a field that the data has not is not written.
 static weft_status write_field(weft_program *program, const wf_batch *batch, const char *name,
-                               weft_error *err)
+                               int64_t first, int64_t n, weft_error *err)
 {
+    if (!name)
+        return WEFT_OK;
     const wf_batch_field *field = find_field(batch, name);
-    size_t bytes = (size_t)batch->n * weft_dtype_size(field->dtype);
+    size_t bytes = weft_dtype_size(field->dtype);
     for (int32_t i = 0; i < field->ndim; i++) {
         bytes *= (size_t)field->dim[i];
     }
-    return weft_program_write(program, name, field->data, bytes, err);
+    return weft_program_write(program, name, (const char *)field->data + (size_t)first * bytes,
+                              (size_t)n * bytes, err);
 }
 
 // Why the step was bad: the first op whose result is not finite, else who noticed.
@@ -97,20 +103,54 @@ static weft_status explain(wf_trainer *t, weft_program *program, weft_status bad
     return bad;
 }
 
+static weft_status run_checked(wf_trainer *t, weft_program *program, weft_error *err)
+{
+    WEFT_TRY(weft_program_run(program, err));
+    const weft_status status = weft_program_check(program, err);
+    return status == WEFT_OK ? WEFT_OK : explain(t, program, status, err);
+}
+
+static weft_status run_samples(wf_trainer *t, wf_program_kind kind, const wf_batch *batch,
+                               int64_t first, int64_t n, weft_program **out_program,
+                               weft_error *err)
+{
+    WEFT_TRY(wf_program_get(&t->programs, kind, n, out_program, err));
+    WEFT_TRY(write_field(*out_program, batch, t->data.input.name, first, n, err));
+    WEFT_TRY(write_field(*out_program, batch, t->data.label.name, first, n, err));
+    return run_checked(t, *out_program, err);
+}
+
+// The batch in micro-batches, in order, and the program that ends the step.
+static weft_status run_micro_batches(wf_trainer *t, const wf_batch *batch, int64_t micro,
+                                     weft_program **out_program, weft_error *err)
+{
+    for (int64_t first = 0; first < batch->n; first += micro) {
+        const int64_t left = batch->n - first, n = left < micro ? left : micro;
+        WEFT_TRY(run_samples(t, WF_PROGRAM_ACCUMULATE, batch, first, n, out_program, err));
+    }
+    WEFT_TRY(wf_program_get(&t->programs, WF_PROGRAM_UPDATE, 1, out_program, err));
+    return run_checked(t, *out_program, err);
+}
+
 weft_status wf_trainer_step(wf_trainer *t, weft_error *err)
 {
+    const wf_recipe_train *train = &t->recipe->v.train;
+    const bool is_sampled = train->stats_every > 0 && (t->step + 1) % train->stats_every == 0;
     wf_batch batch;
     weft_program *program;
     WEFT_TRY(wf_loader_next(t->loader, &batch, err));
-    WEFT_TRY(wf_program_get(&t->programs, WF_PROGRAM_TRAIN, batch.n, &program, err));
-    WEFT_TRY(write_field(program, &batch, "image", err));
-    WEFT_TRY(write_field(program, &batch, "label", err));
-    WEFT_TRY(weft_program_run(program, err));
-    const weft_status status = weft_program_check(program, err);
-    if (status != WEFT_OK)
-        return explain(t, program, status, err);
+    // A short batch is not sampled: it would need a program of its own.
+    t->has_statistics = is_sampled && (train->micro_batch > 0 || batch.n == train->batch);
+    if (train->micro_batch > 0) {
+        WEFT_TRY(run_micro_batches(t, &batch, train->micro_batch, &program, err));
+    } else {
+        const wf_program_kind kind = t->has_statistics ? WF_PROGRAM_STATISTICS : WF_PROGRAM_TRAIN;
+        WEFT_TRY(run_samples(t, kind, &batch, 0, batch.n, &program, err));
+    }
     WEFT_TRY(weft_program_read(program, "loss", &t->loss, sizeof t->loss, err));
     WEFT_TRY(weft_program_read(program, "lr", &t->lr, sizeof t->lr, err));
+    if (t->has_statistics)
+        WEFT_TRY(wf_statistics_read(&t->allocator, &t->programs, program, &t->statistics, err));
     WEFT_TRY(wf_history_push(&t->allocator, &t->history, t->loss, err));
     t->step++;
     t->n_samples = batch.n;
@@ -126,6 +166,7 @@ void wf_trainer_deinit(wf_trainer *t)
     weft_state_destroy(t->state);
     wf_train_data_close(&t->data);
     wf_free(&t->allocator, t->history.loss);
+    wf_statistics_deinit(&t->allocator, &t->statistics);
 }
 
 weft_status wf_evaluate(wf_program_cache *programs, const wf_split *split, int64_t batch_size,
@@ -151,17 +192,21 @@ weft_status wf_evaluate(wf_program_cache *programs, const wf_split *split, int64
         if (batch.n == 0)
             break;
         WEFT_TRY_GOTO(wf_program_get(programs, WF_PROGRAM_EVAL, batch.n, &program, err));
-        WEFT_TRY_GOTO(write_field(program, &batch, "image", err));
-        WEFT_TRY_GOTO(write_field(program, &batch, "label", err));
+        WEFT_TRY_GOTO(write_field(program, &batch, programs->data->input.name, 0, batch.n, err));
+        WEFT_TRY_GOTO(write_field(program, &batch, programs->data->label.name, 0, batch.n, err));
         WEFT_TRY_GOTO(weft_program_run(program, err));
         WEFT_TRY_GOTO(weft_program_read(program, "loss", &sum, sizeof sum, err));
-        WEFT_TRY_GOTO(weft_program_read(program, "correct", &correct, sizeof correct, err));
+        correct = 0;
+        if (programs->has_classes)
+            WEFT_TRY_GOTO(weft_program_read(program, "correct", &correct, sizeof correct, err));
         // Batches in order, in f64: one value on every device.
         loss += (double)sum;
         n_right += correct;
     }
     *out_loss = loss / (double)split->n;
-    *out_accuracy = (double)n_right / (double)split->n;
+    *out_accuracy = programs->has_classes
+                        ? (double)n_right / ((double)split->n * (double)programs->n_judged)
+                        : (double)NAN;
 fail:
     wf_loader_destroy(loader);
     return status;

@@ -10,13 +10,23 @@
 #include "run/run_internal.h"
 
 // ---- data
+// One sample of a field, as a batch holds it: f32 or i32.
+typedef struct wf_data_field {
+    const char *name; // NULL: there is none
+    weft_dtype dtype;
+    int32_t ndim;
+    int64_t dim[WEFT_MAX_DIM];
+} wf_data_field;
+
 typedef struct wf_train_data {
     wf_allocator allocator;
     wf_dataset *train;
     wf_dataset *test; // NULL where there is none and validation takes a fraction
     wf_split train_split, validation_split, test_split;
     wf_normalisation normalisation;
-    int64_t image[3]; // [c,h,w]
+    wf_data_field input; // field 0: what the model takes
+    wf_data_field label;
+    int64_t image[3]; // [c,h,w] where the input is images, else zeros
     int64_t n_classes;
 } wf_train_data;
 
@@ -34,14 +44,20 @@ void wf_train_normalise(const wf_train_data *data, const uint8_t *pixels, float 
 // The recipe's normalisation and sizes, for work without the data; false when it is not resolved.
 bool wf_train_data_from_recipe(const weft_recipe *recipe, wf_train_data *out_data);
 
+// The input [batch,..] of a graph for a field; none where there is no field.
+weft_val wf_train_input(weft_graph *g, const wf_data_field *field, int64_t batch);
+
 // ---- programs
 typedef enum wf_program_kind {
-    WF_PROGRAM_TRAIN, // image, label -> loss, lr, correct; changes the variables
-    WF_PROGRAM_EVAL,  // image, label -> loss (a sum), correct, probabilities
+    WF_PROGRAM_TRAIN,      // input, label -> loss, lr; changes the variables
+    WF_PROGRAM_STATISTICS, // the same, and what it did to each parameter
+    WF_PROGRAM_ACCUMULATE, // input, label: adds a micro-batch to the step
+    WF_PROGRAM_UPDATE,     // -> loss, lr: ends a step of micro-batches
+    WF_PROGRAM_EVAL,       // input, label -> loss (a sum), correct, probabilities
 } wf_program_kind;
 
-// A whole and a last short batch, of each kind.
-#define WF_PROGRAM_SLOTS 4
+// Whole and short batches of each kind that one training needs.
+#define WF_PROGRAM_SLOTS 8
 
 typedef struct wf_program_slot {
     wf_program_kind kind;
@@ -53,6 +69,7 @@ typedef struct wf_program_slot {
 // A variable that the model itself has: weights and running statistics, not the optimiser's.
 typedef struct wf_model_variable {
     const char *name;
+    const char *stored; // in the state: another one where averages stand for the weights
     weft_type type;
     size_t size_bytes;
 } wf_model_variable;
@@ -70,6 +87,10 @@ typedef struct wf_program_cache {
     wf_model_variable *variables; // sorted by name; NULL until asked for
     size_t n_variables;
     uint64_t planned_bytes; // at most so far: variables and every program held
+    bool uses_averages;     // evaluation and files take the moving averages of the weights
+    bool has_classes;       // of the last graph built: something is counted as right or wrong
+    int64_t n_judged;       // and how many of these a sample has
+    struct wf_statistic_names *statistic_names; // NULL until a program with statistics was built
 } wf_program_cache;
 
 // The graph of a kind; the caller destroys it.
@@ -85,16 +106,40 @@ weft_status wf_program_variables(wf_program_cache *cache, const wf_model_variabl
                                  size_t *out_n, weft_error *err);
 void wf_program_cache_deinit(wf_program_cache *cache);
 
-// Which programs a training needs, as batch sizes; 0: none.
+// Which programs a training needs, the most important one first.
 typedef struct wf_program_needs {
-    int64_t batch[WF_PROGRAM_SLOTS]; // train, train short, eval, eval short
+    wf_program_kind kind[WF_PROGRAM_SLOTS];
+    int64_t batch[WF_PROGRAM_SLOTS];
+    size_t n;
 } wf_program_needs;
-wf_program_needs wf_program_needs_of(int64_t batch, int64_t n_train, int64_t n_validation,
-                                     int64_t total_steps);
-wf_program_kind wf_program_needs_kind(size_t slot);
+wf_program_needs wf_program_needs_of(const wf_recipe_train *train, int64_t batch, int64_t n_train,
+                                     int64_t n_validation, int64_t total_steps);
 // Planned bytes of all of them at once, without taking any memory on the device.
 weft_status wf_program_measure(wf_program_cache *cache, const wf_program_needs *needs,
                                uint64_t *out_bytes, uint64_t *out_step_flops, weft_error *err);
+
+// ---- what a step did: sampled every train.stats_every steps
+typedef struct wf_statistic_names {
+    const char **parameters; // trained ones, in order
+    size_t n_parameters;
+    const char **units; // relu nodes, by scope
+    size_t n_units;
+} wf_statistic_names;
+
+typedef struct wf_statistics {
+    const wf_statistic_names *names;
+    float
+        *steps; // [n_parameters,2]: norm of the gradient, size of the step by that of the parameter
+    float *dead; // [n_units]: share of channels that are 0 for the whole batch
+} wf_statistics;
+
+// Adds the outputs to a graph behind its training step; n_forward nodes came before its gradient.
+weft_status wf_statistics_build(wf_program_cache *cache, weft_nn *nn, size_t n_forward,
+                                weft_error *err);
+// Reads them, into memory of the first call. Deinit accepts a zeroed one.
+weft_status wf_statistics_read(const wf_allocator *a, const wf_program_cache *cache,
+                               weft_program *program, wf_statistics *out, weft_error *err);
+void wf_statistics_deinit(const wf_allocator *a, wf_statistics *statistics);
 
 // ---- a run
 typedef struct wf_history {
@@ -127,10 +172,16 @@ typedef struct wf_trainer {
     int64_t n_samples;
     int64_t epoch; // from 0
     bool is_epoch_end;
+    bool has_statistics;
+    wf_statistics statistics;
     // Of the evaluations so far.
     double val_loss, val_accuracy; // NaN before the first
-    double best_accuracy;          // -1 before the first
-    int64_t best_epoch;            // from 1
+    double best_accuracy;          // of best_epoch; NaN without classes, -1 before the first
+    double best_loss;              // of best_epoch
+    int64_t best_epoch;            // from 1; 0 before the first
+    double patience_score;         // the last one that was better by more than min_delta
+    int64_t patience_epoch;        // and its epoch, from 1; 0 before the first
+    bool is_stopped;               // early: the run is at its end
     int64_t log_bytes;             // of log.jsonl, at the last checkpoint
 } wf_trainer;
 
@@ -157,6 +208,8 @@ weft_status wf_checkpoint_load(wf_trainer *trainer, const char *dir, bool *out_f
 // The model's variables, sorted by name, to <dir>/<name>.
 weft_status wf_weights_save(wf_program_cache *programs, const char *dir, const char *name,
                             weft_error *err);
+// What train.init_from names, into the state, before the first program is made.
+weft_status wf_weights_init_from(wf_trainer *trainer, weft_error *err);
 // Into the state, before the program is made; every variable of the model must be there and no other.
 weft_status wf_weights_load(wf_program_cache *programs, const char *dir, const char *name,
                             weft_error *err);

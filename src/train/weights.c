@@ -28,7 +28,7 @@ static weft_status each(wf_program_cache *programs, const wf_model_variable *lis
     WEFT_TRY(wf_alloc(a, most, 1, &data, err));
     weft_status status = WEFT_OK;
     for (size_t i = 0; i < n && status == WEFT_OK; i++) {
-        status = weft_state_read(programs->state, list[i].name, data, list[i].size_bytes, err);
+        status = weft_state_read(programs->state, list[i].stored, data, list[i].size_bytes, err);
         if (status == WEFT_OK)
             status = take(user, &list[i], data, err);
     }
@@ -110,7 +110,7 @@ static weft_status load_one(wf_program_cache *programs, const wf_safetensors *fi
     if (tensor->size_bytes)
         memcpy(data, tensor->data, tensor->size_bytes);
     const weft_status status =
-        weft_state_write(programs->state, v->name, &v->type, data, v->size_bytes, err);
+        weft_state_write(programs->state, v->stored, &v->type, data, v->size_bytes, err);
     wf_free(a, data);
     return status;
 }

@@ -13,7 +13,7 @@
     "global_mean_pool, batch_norm, layer_norm, dropout, upsample, flatten, reshape, relu, relu6, " \
     "leaky_relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus or softmax"
 #define KEYS                                                                                       \
-    "name, seed, arithmetic, storage, data, model, loss, target, optimiser, schedule or train"
+    "name, seed, arithmetic, storage, data, model, loss, target, optimiser, groups, schedule or train"
 
 typedef struct wrong {
     const char *text;
@@ -37,13 +37,15 @@ static const wrong table[] = {
     {HEAD MODEL "shedule: constant\n" REST, NULL,
      "4:1: unknown key 'shedule', expected " KEYS ", did you mean 'schedule'"},
     {HEAD MODEL "schedule: cosin\n" REST, NULL,
-     "4:11: schedule.kind: 'cosin', expected constant, linear, cosine, step or one_cycle, did you "
+     "4:11: schedule.kind: 'cosin', expected constant, linear, cosine, step, one_cycle or wsd, did you "
      "mean 'cosine'"},
     {HEAD MODEL "schedule:\n  kind: constant\n  gamma: 0.5\n" REST, NULL,
      "6:3: schedule.gamma: kind constant has no such key, expected it with step"},
     {HEAD MODEL "loss: [1]\n" REST, NULL, "4:7: loss: a list, expected a map"},
     {HEAD MODEL "optimiser: {kind: adamw, lr: 1, momentum: 0.9}\ntrain: {batch: 8, epochs: 1}\n",
-     NULL, "4:33: optimiser.momentum: kind adamw has no such key, expected it with sgd"},
+     NULL,
+     "4:33: optimiser.momentum: kind adamw has no such key, expected it with sgd, "
+     "rmsprop or muon"},
     {HEAD MODEL "optimiser: {kind: sgd}\ntrain: {batch: 8, epochs: 1}\n", NULL,
      "4:12: optimiser: no key 'lr', expected one"},
     {HEAD MODEL "optimiser: {kind: sgd, lr: -1}\ntrain: {batch: 8, epochs: 1}\n", NULL,

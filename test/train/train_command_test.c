@@ -94,7 +94,7 @@ static const wrong table[] = {
     {"train no-such.yaml", 1, "weft: error: cannot open no-such.yaml: No such file or directory\n"},
     {TRAIN " schedule.kind=cosin", 1,
      "weft: error: schedule.kind=cosin: schedule.kind: 'cosin', expected constant, linear, cosine, "
-     "step or one_cycle, did you mean 'cosine'\n"},
+     "step, one_cycle or wsd, did you mean 'cosine'\n"},
     {TRAIN " --device opencl:99", 3, "weft: error: "},
     {TRAIN " --device abacus", 3, "weft: error: "},
     {TRAIN " --isa mmx", 3, "weft: error: "},
