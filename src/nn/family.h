@@ -61,6 +61,8 @@ typedef struct wf_family_build {
     const void *options; // the family's struct
     weft_val x;          // f32 [b,c,h,w] images, f32 [b,n] rows, i32 [b,t] tokens
     int64_t n_classes;   // of the data (of text: its vocabulary); 0: not known
+    bool is_decoding;    // the next tokens of sequences, with a cache: only families that say so
+    int64_t context;     // decoding: the most tokens of a sequence
     weft_val penalty;    // out: f32 [b], added to each sample's loss; none unless set
     weft_val code;       // out: f32 [b,k], where the network has a narrowest place; none unless set
 } wf_family_build;
@@ -72,6 +74,7 @@ typedef struct wf_family {
     size_t options_bytes;
     const void *defaults;
     weft_val (*build)(wf_family_build *b);
+    bool can_decode; // build looks at is_decoding
 } wf_family;
 
 // Families that a message can list.
