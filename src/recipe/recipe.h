@@ -142,6 +142,12 @@ typedef struct wf_recipe_groups {
 } wf_recipe_groups;
 
 typedef struct wf_recipe_train {
+    // Weights to begin with: a file, rules "from -> to" over its names, variables that begin anew.
+    struct wf_recipe_init {
+        const char *file; // NULL: none
+        wf_words map;
+        wf_words fresh;
+    } init_from;
     int64_t batch;
     int64_t epochs; // one of these two is WF_KEY_UNSET
     int64_t steps;

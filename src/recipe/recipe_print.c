@@ -81,6 +81,12 @@ static void print_value(const wf_key *key, const void *member, wf_text *out)
 static bool is_unset(const wf_key *key, const void *member)
 {
     switch (key->kind) {
+    case WF_KEY_MAP:
+        for (const wf_key *k = key->keys; k->name; k++) {
+            if (!is_unset(k, (const char *)member + k->offset))
+                return false;
+        }
+        return true;
     case WF_KEY_TEXT: return *(const char *const *)member == NULL;
     case WF_KEY_INTEGER: return *(const int64_t *)member == WF_KEY_UNSET;
     case WF_KEY_SIZES: return ((const wf_sizes *)member)->n == 0;

@@ -42,6 +42,7 @@ static weft_status find_data(weft_recipe *recipe, weft_error *err)
         data->dir = data->file;
     data->file = NULL;
     WEFT_TRY(find_path(recipe, &data->dir, err));
+    WEFT_TRY(find_path(recipe, &recipe->v.train.init_from.file, err));
     return find_path(recipe, &data->test, err);
 }
 

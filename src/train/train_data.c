@@ -151,7 +151,9 @@ static weft_status resolve_names(weft_recipe *recipe, const wf_dataset *train, w
 static weft_status resolve_sizes(weft_recipe *recipe, wf_train_data *data, weft_error *err)
 {
     const wf_field *input = &data->train->field[0];
-    const wf_field *label = wf_dataset_find(data->train, "label");
+    // What an autoencoder has no use for is no input of its programs.
+    const bool has_label = recipe->v.target.kind != WF_TARGET_IMAGE;
+    const wf_field *label = has_label ? wf_dataset_find(data->train, "label") : NULL;
     describe_field(input, &data->input);
     if (label)
         describe_field(label, &data->label);
@@ -200,7 +202,8 @@ bool wf_train_data_from_recipe(const weft_recipe *recipe, wf_train_data *out)
     memcpy(out->image, d->image.v, sizeof out->image);
     out->input = (wf_data_field){.name = "image", .dtype = WEFT_F32, .ndim = 3};
     memcpy(out->input.dim, d->image.v, sizeof out->image);
-    out->label = (wf_data_field){.name = "label", .dtype = WEFT_I32};
+    if (recipe->v.target.kind != WF_TARGET_IMAGE)
+        out->label = (wf_data_field){.name = "label", .dtype = WEFT_I32};
     out->n_classes = d->n_classes;
     if (n->is_on) {
         out->normalisation.n_channels = n->mean.n;

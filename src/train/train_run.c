@@ -296,8 +296,6 @@ static weft_status run_all(run *r, const weft_train_options *o, weft_error *err)
     if (o->is_resumed && !is_found)
         wf_context_log(t->context, WEFT_LOG_INFO,
                        "%s has no checkpoint yet, the run begins at its beginning", r->dir);
-    if (!is_found)
-        WEFT_TRY(wf_weights_init_from(t, err));
     WEFT_TRY(make_programs(r, o->memory_limit_bytes, err));
     WEFT_TRY(wf_directory_create(r->dir, err));
     WEFT_TRY(write_recipe(r, err));

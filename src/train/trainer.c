@@ -63,6 +63,8 @@ weft_status wf_trainer_start(wf_trainer *t, int64_t epoch, int64_t batch, weft_e
         .start_epoch = epoch,
         .start_batch = batch,
     };
+    if (t->step == 0)
+        WEFT_TRY(wf_weights_init_from(t, err));
     return wf_loader_create(&t->data.train_split, &options, &t->loader, err);
 }
 

@@ -208,7 +208,7 @@ weft_status wf_checkpoint_load(wf_trainer *trainer, const char *dir, bool *out_f
 // The model's variables, sorted by name, to <dir>/<name>.
 weft_status wf_weights_save(wf_program_cache *programs, const char *dir, const char *name,
                             weft_error *err);
-// What train.init_from names, into the state, before the first program is made.
+// What train.init_from names, into the state, before the first step.
 weft_status wf_weights_init_from(wf_trainer *trainer, weft_error *err);
 // Into the state, before the program is made; every variable of the model must be there and no other.
 weft_status wf_weights_load(wf_program_cache *programs, const char *dir, const char *name,
