@@ -34,10 +34,13 @@ typedef struct weft_nn_options {
     bool
         is_accumulating; // for weft_accumulate_step: each micro-batch of a step draws other numbers
     bool uses_averages;  // parameters are what weft_average_parameters made of them
+    // WEFT_BF16, WEFT_F16: parameters are read, and linear, convolution and recurrent layers read and give
+    // their values, as that type holds them; gradients pass the same casts. Variables stay f32.
+    weft_dtype storage; // WEFT_DTYPE_NONE: f32
 } weft_nn_options;
 #define WEFT_NN_OPTIONS_INIT                                                                       \
     {                                                                                              \
-        sizeof(weft_nn_options), false, 0, false, false                                            \
+        sizeof(weft_nn_options), false, 0, false, false, WEFT_DTYPE_NONE                           \
     }
 
 // Starts building in graph, which must outlive it; one thread. options may be NULL.

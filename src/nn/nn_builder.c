@@ -24,6 +24,10 @@ weft_status weft_nn_create(weft_graph *graph, const weft_nn_options *options, we
         nn->is_accumulating = options->is_accumulating;
         nn->uses_averages = options->uses_averages;
         nn->seed = options->seed;
+        nn->storage = options->storage == WEFT_F32 ? WEFT_DTYPE_NONE : options->storage;
+        if (nn->storage != WEFT_DTYPE_NONE && nn->storage != WEFT_BF16 && nn->storage != WEFT_F16)
+            wf_graph_fail(graph, NULL, WEFT_ERR_DTYPE, "nn: storage is %s, expected f32 bf16 f16",
+                          weft_dtype_name(nn->storage));
     }
     *out_nn = nn;
     return WEFT_OK;
@@ -48,6 +52,14 @@ weft_nn *weft_nn_at(weft_nn *nn, const char *file, int32_t line)
     if (nn)
         weft_graph_at(nn->g, file, line, 0);
     return nn;
+}
+
+weft_val wf_nn_store(const weft_nn *nn, weft_val x)
+{
+    if (!x.id || nn->storage == WEFT_DTYPE_NONE || !wf_graph_is_ok(nn->g) ||
+        wf_graph_type(nn->g, x.id)->dtype != WEFT_F32)
+        return x;
+    return weft_cast(nn->g, weft_cast(nn->g, x, nn->storage), WEFT_F32);
 }
 
 weft_graph *wf_nn_begin(const weft_nn *nn)
@@ -175,7 +187,7 @@ weft_val weft_parameter_create(weft_nn *nn, const char *name, weft_val init, boo
     }
     nn->parameters[nn->n_parameters++] = (weft_parameter){
         .name = full, .val = val, .is_trainable = true, .has_decay = has_decay, .lr_factor = 1.0};
-    return val;
+    return wf_nn_store(nn, val); // the variable itself keeps all its bits
 }
 
 weft_val wf_nn_parameter_init(weft_nn *nn, const char *name, const weft_init *init,

@@ -10,6 +10,7 @@ struct weft_nn {
     weft_graph *g;
     wf_allocator allocator;
     bool is_training, is_accumulating, uses_averages;
+    weft_dtype storage; // of values between layers: NONE is f32
     int64_t seed;
     weft_val seed_var, step_var, micro_var, draw_seed; // none until used
     weft_parameter *parameters;
@@ -38,6 +39,9 @@ weft_val wf_nn_parameter_init(weft_nn *nn, const char *name, const weft_init *in
 // init, or +-1 / sqrt(fan_in) when it is the default: biases.
 weft_init wf_nn_bias_init(weft_init init, int64_t fan_in);
 
+// x as narrow storage holds it, in f32 again; the gradient is rounded on its way back. x itself where
+// storage is f32.
+weft_val wf_nn_store(const weft_nn *nn, weft_val x);
 // f32 [] of a number.
 weft_val wf_nn_number(weft_graph *g, double value);
 // x with dims [c] as [1,c,1,..] of ndim dims, to meet a channel axis.

@@ -34,12 +34,13 @@ weft_val weft_conv_layer(weft_nn *nn, const char *name, weft_val x, int64_t out,
     }
     weft_scope_push(g, name);
     const weft_val weight = wf_nn_parameter_init(nn, "weight", &o->weight, dims, t.ndim, true);
-    weft_val y = weft_conv(g, x, weight, is_plain ? NULL : &o->conv);
+    weft_val y = weft_conv(g, wf_nn_store(nn, x), weight, is_plain ? NULL : &o->conv);
     if (!o->no_bias) {
         const weft_init init = wf_nn_bias_init(o->bias, fan_in);
         const weft_val bias = wf_nn_parameter_init(nn, "bias", &init, dims, 1, false);
         y = weft_add(g, y, wf_nn_channels(g, bias, t.ndim));
     }
+    y = wf_nn_store(nn, y);
     weft_scope_pop(g);
     return y;
 }

@@ -79,12 +79,14 @@ weft_val weft_conv_transpose_layer(weft_nn *nn, const char *name, weft_val x, in
     }
     weft_scope_push(g, name);
     const weft_val weight = wf_nn_parameter_init(nn, "weight", &o->weight, dims, t.ndim, true);
-    weft_val y = weft_conv_grad_input(g, x, weight, spatial, is_plain ? NULL : &o->conv);
+    weft_val y =
+        weft_conv_grad_input(g, wf_nn_store(nn, x), weight, spatial, is_plain ? NULL : &o->conv);
     if (!o->no_bias) {
         const weft_init init = wf_nn_bias_init(o->bias, fan_in);
         const weft_val bias = wf_nn_parameter_init(nn, "bias", &init, &out, 1, false);
         y = weft_add(g, y, wf_nn_channels(g, bias, t.ndim));
     }
+    y = wf_nn_store(nn, y);
     weft_scope_pop(g);
     return y;
 }

@@ -27,11 +27,13 @@ weft_val weft_linear(weft_nn *nn, const char *name, weft_val x, int64_t out,
         rows *= t.dims[i];
     }
     const int64_t flat[] = {rows, in};
-    weft_val y = weft_matmul(g, wf_build_reshape(g, x, 2, flat), weight, false, true);
+    const weft_val rows_of_x = wf_build_reshape(g, wf_nn_store(nn, x), 2, flat);
+    weft_val y = weft_matmul(g, rows_of_x, weight, false, true);
     if (!o->no_bias) {
         const weft_init init = wf_nn_bias_init(o->bias, in);
         y = weft_add(g, y, wf_nn_parameter_init(nn, "bias", &init, dims, 1, false));
     }
+    y = wf_nn_store(nn, y);
     int64_t back[WEFT_MAX_DIM];
     for (int32_t i = 0; i < t.ndim; i++) {
         back[i] = i + 1 < t.ndim ? t.dims[i] : out;

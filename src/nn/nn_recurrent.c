@@ -134,7 +134,8 @@ static weft_val one_direction(stack *s, weft_val x, int layer, bool is_reverse)
     const weft_val w = parameter(s, "weight_ih", layer, is_reverse, w_in, 2);
     const weft_val u = parameter(s, "weight_hh", layer, is_reverse, w_state, 2);
     const int64_t rows[] = {s->t * s->b, in}, whole[] = {s->t, s->b, n};
-    weft_val y = weft_matmul(g, wf_build_reshape(g, x, 2, rows), w, false, true);
+    weft_val y =
+        weft_matmul(g, wf_build_reshape(g, wf_nn_store(s->nn, x), 2, rows), w, false, true);
     weft_val captured[2] = {u, WEFT_NONE};
     if (!s->o->no_bias) {
         const weft_val b_in = parameter(s, "bias_ih", layer, is_reverse, &n, 1);
@@ -163,7 +164,7 @@ static weft_val one_direction(stack *s, weft_val x, int layer, bool is_reverse)
     const int64_t one[] = {1, s->b, s->hidden};
     for (int i = 0; i < (is_lstm ? 2 : 1); i++)
         s->finals[i][idx] = weft_reshape(g, last[i], one, 3);
-    return out;
+    return wf_nn_store(s->nn, out);
 }
 
 // ---- all layers

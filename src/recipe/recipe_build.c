@@ -35,3 +35,14 @@ weft_val wf_recipe_build(const weft_recipe *recipe, weft_nn *nn, weft_val x, int
         *out_family = b;
     return y;
 }
+
+weft_dtype wf_recipe_storage(const weft_recipe *recipe)
+{
+    static const weft_dtype dtypes[] = {WEFT_F32, WEFT_BF16, WEFT_F16}; // as recipe_table.c names them
+    return dtypes[recipe->v.storage];
+}
+
+const char *wf_recipe_storage_name(const weft_recipe *recipe)
+{
+    return weft_dtype_name(wf_recipe_storage(recipe));
+}

@@ -9,7 +9,7 @@
 #define IN(type, member) offsetof(type, member)
 
 static const char *const arithmetics[] = {"exact", "fast", NULL};
-static const char *const storages[] = {"f32", NULL};
+static const char *const storages[] = {"f32", "bf16", "f16", NULL};
 static const char *const reductions[] = {"mean", "sum", NULL};
 
 #define BIT(kind) (1u << (kind))

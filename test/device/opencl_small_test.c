@@ -127,6 +127,27 @@ static weft_val scatter_add(weft_graph *g)
                             input(g, "u", WEFT_F32, 2, (int64_t[]){300, 3}), 0);
 }
 
+static weft_val dynamic_slice(weft_graph *g)
+{
+    return weft_dynamic_slice(g, input(g, "a", WEFT_F32, 2, (int64_t[]){11, 3}),
+                              input(g, "i", WEFT_I32, 1, (int64_t[]){1}), 0, 5);
+}
+
+static weft_val dynamic_update(weft_graph *g)
+{
+    return weft_dynamic_update(g, input(g, "a", WEFT_F32, 2, (int64_t[]){11, 3}),
+                               input(g, "i", WEFT_I32, 1, (int64_t[]){1}),
+                               input(g, "u", WEFT_F32, 2, (int64_t[]){5, 3}), 0);
+}
+
+// Two runs of keys, merged; only the first of each are written.
+static weft_val top_k(weft_graph *g)
+{
+    weft_val values;
+    weft_top_k(g, input(g, "a", WEFT_F32, 2, (int64_t[]){2, 300}), 40, 1, true, &values, NULL);
+    return values;
+}
+
 static weft_val guard(weft_graph *g)
 {
     return weft_guard(g, input(g, "a", WEFT_F32, 1, (int64_t[]){300}));
@@ -159,6 +180,9 @@ static const struct {
     {"mean_pool", mean_pool},
     {"gather", gather},
     {"scatter_add", scatter_add},
+    {"dynamic_slice", dynamic_slice},
+    {"dynamic_update", dynamic_update},
+    {"top_k", top_k},
     {"guard", guard},
     {"row in two launches", row_staged},
     {"random and cast", random_cast},
