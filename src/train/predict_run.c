@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "io/image.h"
-#include "train/trainer.h"
+#include "train/pictures.h"
 
 #define SHEET_CELLS 40
 #define SHEET_COLUMNS 8
@@ -291,6 +291,17 @@ fail:
     return status;
 }
 
+// Where the result is no class of the sample.
+static weft_status draw_pictures(wf_program_cache *programs, const wf_split *split, const char *dir,
+                                 weft_error *err)
+{
+    weft_status status = wf_reconstructions_draw(programs, split, dir, err);
+    if (status == WEFT_OK)
+        status = wf_latent_draw(programs, split, dir, err);
+    // Built without libpng: the run is whole without its pictures.
+    return status == WEFT_ERR_UNSUPPORTED ? WEFT_OK : status;
+}
+
 weft_status wf_predictions_draw(wf_program_cache *programs, const char *dir, weft_error *err)
 {
     const wf_train_data *data = programs->data;
@@ -299,6 +310,8 @@ weft_status wf_predictions_draw(wf_program_cache *programs, const char *dir, wef
     // Pictures are grey or RGB.
     if (data->image[0] != 1 && data->image[0] != 3)
         return WEFT_OK;
+    if (programs->recipe->v.target.kind != WF_TARGET_LABEL)
+        return draw_pictures(programs, s.split, dir, err);
     s.n = s.split->n < SHEET_CELLS ? s.split->n : SHEET_CELLS;
     // A program that the run has already, so that the sheet takes no memory that was not planned.
     const int64_t n = data->validation_split.n, batch = programs->recipe->v.train.batch;

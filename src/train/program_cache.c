@@ -37,12 +37,27 @@ static weft_status add_training(wf_program_cache *cache, weft_nn *nn, wf_program
                : WEFT_OK;
 }
 
-static void add_evaluation(weft_graph *g, const wf_task_result *task)
+static void add_evaluation(wf_program_cache *cache, weft_graph *g, int64_t batch,
+                           const wf_task_result *task)
 {
+    const weft_type y = weft_val_type(g, task->prediction);
+    const int64_t n = weft_val_count(g, task->target);
+    cache->sizes = (wf_result_sizes){.prediction = weft_val_count(g, task->prediction) / batch,
+                                     .target = n / batch,
+                                     .inner = 1};
     weft_output(g, "loss", task->loss);
-    if (task->correct.id)
-        weft_output(g, "correct", task->correct);
     weft_output(g, "probabilities", task->prediction);
+    weft_output(g, "target", task->target);
+    if (task->correct.id) {
+        // Positions [b,t,c] have their classes last, everything else behind the batch.
+        const bool is_last = weft_val_type(g, task->out).ndim == 3;
+        weft_output(g, "correct", task->correct);
+        weft_output(g, "predicted", weft_argmax(g, task->out, is_last ? 2 : 1, false));
+        cache->sizes.classes = y.dims[1];
+        for (int32_t i = 2; i < y.ndim; i++) {
+            cache->sizes.inner *= y.dims[i];
+        }
+    }
     if (task->code.id)
         weft_output(g, "code", task->code);
 }
@@ -84,7 +99,7 @@ weft_status wf_program_graph(wf_program_cache *cache, wf_program_kind kind, int6
             cache->has_classes = task.correct.id != 0;
             cache->n_judged = task.n_judged;
             if (kind == WF_PROGRAM_EVAL)
-                add_evaluation(g, &task);
+                add_evaluation(cache, g, batch, &task);
             else
                 status = add_training(cache, nn, kind, batch, &task, err);
         }
