@@ -352,9 +352,6 @@ typedef enum weft_reduction {
     WEFT_REDUCTION_NONE = 2,
 } weft_reduction;
 
-typedef struct weft_cross_entropy_options {
-    size_t struct_size;
-    weft_reduction reduction;
 typedef struct weft_ctc_options {
     size_t struct_size;
     weft_reduction reduction; // MEAN: each loss over its number of labels (1 at least), then the mean
@@ -378,6 +375,9 @@ typedef struct weft_ctc_options {
 WEFT_API weft_val weft_ctc_loss(weft_graph *g, weft_val logits, weft_val labels,
                                 const weft_ctc_options *options);
 
+typedef struct weft_cross_entropy_options {
+    size_t struct_size;
+    weft_reduction reduction;
     bool has_ignore_index;
     int32_t ignore_index; // rows with this label do not count
     double
@@ -567,10 +567,10 @@ WEFT_API weft_val weft_step_statistics(weft_nn *nn);
 #define weft_log_softmax(g, ...) weft_log_softmax(WEFT_AT(g), __VA_ARGS__)
 #define weft_activation(g, ...) weft_activation(WEFT_AT(g), __VA_ARGS__)
 #define weft_cross_entropy(g, ...) weft_cross_entropy(WEFT_AT(g), __VA_ARGS__)
+#define weft_ctc_loss(g, ...) weft_ctc_loss(WEFT_AT(g), __VA_ARGS__)
 #define weft_bce_with_logits(g, ...) weft_bce_with_logits(WEFT_AT(g), __VA_ARGS__)
 #define weft_mse(g, ...) weft_mse(WEFT_AT(g), __VA_ARGS__)
 #define weft_huber(g, ...) weft_huber(WEFT_AT(g), __VA_ARGS__)
-#define weft_ctc_loss(g, ...) weft_ctc_loss(WEFT_AT(g), __VA_ARGS__)
 #define weft_count_correct(g, ...) weft_count_correct(WEFT_AT(g), __VA_ARGS__)
 #define weft_accuracy(g, ...) weft_accuracy(WEFT_AT(g), __VA_ARGS__)
 #define weft_schedule(g, ...) weft_schedule(WEFT_AT(g), __VA_ARGS__)
