@@ -115,7 +115,7 @@ static int compare(const options *o, const cli_run *run, char **words, bool has_
                    const weft_train_events *events)
 {
     weft_diff_side a, b = {NULL, NULL};
-    weft_diff_result result = {WEFT_DIFF_NONE};
+    weft_diff_result result = {.kind = WEFT_DIFF_NONE};
     weft_error err = {0};
     const int64_t n_steps = o->n_steps == CLI_UNSET ? DEFAULT_STEPS : o->n_steps;
     int code = open_side(o, run, words[0], &a);
