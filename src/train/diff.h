@@ -57,7 +57,7 @@ int64_t wf_find_difference(const weft_type *type, const void *a, const void *b);
 void wf_read_element(const weft_type *type, const void *data, int64_t i, uint64_t *out_bits,
                      double *out_value);
 
-// Makes the first program, so that variables have their first values, and starts the loader.
+// Starts the loader and makes the first program, so that variables have their first values.
 weft_status wf_diff_start(wf_trainer *t, weft_error *err);
 // Tells of the step done last, and asks whether to stop.
 weft_status wf_diff_tell(const wf_trainer *t, int64_t n_steps, const weft_train_events *events,

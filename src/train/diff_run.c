@@ -30,9 +30,9 @@ weft_status wf_diff_start(wf_trainer *t, weft_error *err)
     }
     // A sampled step is another program, with the same bits.
     t->recipe->v.train.stats_every = 0;
+    WEFT_TRY(wf_trainer_start(t, 0, 0, err));
     // Variables have their first values behind this.
-    WEFT_TRY(wf_program_get(&t->programs, WF_PROGRAM_TRAIN, n < batch ? n : batch, &program, err));
-    return wf_trainer_start(t, 0, 0, err);
+    return wf_program_get(&t->programs, WF_PROGRAM_TRAIN, n < batch ? n : batch, &program, err);
 }
 
 weft_status wf_diff_tell(const wf_trainer *t, int64_t n_steps, const weft_train_events *events,
