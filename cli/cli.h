@@ -39,6 +39,7 @@ typedef enum cli_arithmetic {
     CLI_ARITHMETIC_UNSET = 0, // the recipe's, or exact
     CLI_ARITHMETIC_EXACT = 1,
     CLI_ARITHMETIC_FAST = 2,
+    CLI_ARITHMETIC_MIXED = 3, // of recipes: fast, with bf16 between layers
 } cli_arithmetic;
 
 // Integers hold this when their flag was not given.

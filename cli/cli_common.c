@@ -40,6 +40,10 @@ int cli_device(const cli_common *common, weft_context *context, weft_device **ou
 {
     weft_device_options options = WEFT_DEVICE_OPTIONS_INIT;
     weft_error err = {0};
+    if (common->arithmetic == CLI_ARITHMETIC_MIXED) {
+        fprintf(stderr, "weft: error: --precision mixed is of recipes, expected exact or fast\n");
+        return CLI_USAGE;
+    }
     options.arithmetic = common->arithmetic == CLI_ARITHMETIC_FAST ? WEFT_FAST : WEFT_EXACT;
     options.n_threads = common->n_threads == CLI_UNSET ? 0 : (uint32_t)common->n_threads;
     options.isa = common->isa;

@@ -16,7 +16,7 @@ static const cli_flag device_flags[] = {
 };
 static const cli_flag precision_flags[] = {
     {"precision", CLI_ARITHMETIC, offsetof(cli_common, arithmetic), "P",
-     "exact (the same bits on every device) or fast"},
+     "exact (the same bits on every device), fast, or mixed: fast, with storage: bf16"},
 };
 static const cli_flag memory_flags[] = {
     {"memory", CLI_SIZE, offsetof(cli_common, memory_bytes), "SIZE",
@@ -156,14 +156,12 @@ static int store(const cli_verb *verb, const cli_flag *flag, const char *value, 
         *(uint64_t *)target = number;
         return -1;
     case CLI_ARITHMETIC:
-        if (!strcmp(value, "mixed"))
-            return cli_usage(verb, "--%s: mixed is not built yet, expected exact or fast",
-                             flag->name);
-        if (strcmp(value, "exact") && strcmp(value, "fast"))
-            return cli_usage(verb, "--%s: no value '%s', expected exact or fast", flag->name,
+        if (strcmp(value, "exact") && strcmp(value, "fast") && strcmp(value, "mixed"))
+            return cli_usage(verb, "--%s: no value '%s', expected exact, fast or mixed", flag->name,
                              value);
-        *(cli_arithmetic *)target =
-            !strcmp(value, "exact") ? CLI_ARITHMETIC_EXACT : CLI_ARITHMETIC_FAST;
+        *(cli_arithmetic *)target = !strcmp(value, "exact")  ? CLI_ARITHMETIC_EXACT
+                                    : !strcmp(value, "fast") ? CLI_ARITHMETIC_FAST
+                                                             : CLI_ARITHMETIC_MIXED;
         return -1;
     }
     return -1;

@@ -42,7 +42,7 @@ int cli_run_end(weft_status status, const weft_error *err)
 static const char **all_settings(const cli_common *common, const char *const *settings, size_t n,
                                  char seed[48], size_t *out_n)
 {
-    const char **all = calloc(n + 2, sizeof *all);
+    const char **all = calloc(n + 3, sizeof *all);
     if (!all)
         return NULL;
     if (n)
@@ -53,7 +53,9 @@ static const char **all_settings(const cli_common *common, const char *const *se
     }
     if (common->arithmetic != CLI_ARITHMETIC_UNSET)
         all[n++] =
-            common->arithmetic == CLI_ARITHMETIC_FAST ? "arithmetic=fast" : "arithmetic=exact";
+            common->arithmetic == CLI_ARITHMETIC_EXACT ? "arithmetic=exact" : "arithmetic=fast";
+    if (common->arithmetic == CLI_ARITHMETIC_MIXED)
+        all[n++] = "storage=bf16";
     *out_n = n;
     return all;
 }
