@@ -19,6 +19,8 @@ enum {
     WF_DRAW_STREAM_SHUFFLE = 0x64617401u,
     WF_DRAW_STREAM_AUGMENT = 0x64617402u,
     WF_DRAW_STREAM_SPLIT = 0x64617403u,
+    WF_DRAW_STREAM_MIX = 0x64617404u,
+    WF_DRAW_STREAM_NOISE = 0x64617405u,
 };
 
 // Begins at word 4 * block of the stream.

@@ -90,8 +90,9 @@ static weft_status fill_batch(const wf_loader *l, loader_slot *slot, uint8_t *sc
         const wf_field *field = &dataset->field[f];
         size_t n = field->sample_bytes / weft_dtype_size(field->dtype);
         for (int64_t i = 0; i < slot->batch.n; i++) {
-            WEFT_TRY(wf_sample_pack(field, &l->options, slot->sample[i], slot->batch.epoch, scratch,
-                                    slot->field[f] + (size_t)i * n * 4, err));
+            WEFT_TRY(wf_sample_pack(l->split, field, &l->options, slot->sample[i],
+                                    slot->batch.epoch, scratch, slot->field[f] + (size_t)i * n * 4,
+                                    err));
         }
     }
     return WEFT_OK;
@@ -139,6 +140,29 @@ static weft_status check_field(const wf_field *field, const wf_loader_options *o
     return WEFT_OK;
 }
 
+static weft_status check_augmentation(const wf_augmentation *a, weft_error *err)
+{
+    const struct {
+        const char *name;
+        double value, most;
+    } rows[] = {
+        {"rotate", a->rotate, 179.0},
+        {"scale", a->scale, 0.99},
+        {"translate", a->translate, 1.0},
+        {"colour", a->colour, 1.0},
+        {"cutout", (double)a->cutout, 16384.0},
+        {"mixup", a->mixup, 1.0},
+        {"shift", a->shift, 1.0},
+        {"noise", a->noise, 1e6},
+    };
+    for (size_t i = 0; i < WF_COUNT_OF(rows); i++) {
+        if (!(rows[i].value >= 0.0 && rows[i].value <= rows[i].most))
+            WEFT_FAIL(err, WEFT_ERR_ATTR, "loader: %s %g, expected 0 to %g", rows[i].name,
+                      rows[i].value, rows[i].most);
+    }
+    return WEFT_OK;
+}
+
 static weft_status check_options(const wf_split *split, const wf_loader_options *o, weft_error *err)
 {
     if (split->n < 1)
@@ -157,6 +181,7 @@ static weft_status check_options(const wf_split *split, const wf_loader_options 
     if (o->crop_padding < 0 || o->crop_padding > 1024)
         WEFT_FAIL(err, WEFT_ERR_ATTR, "loader: crop padding %d, expected 0 to 1024",
                   (int)o->crop_padding);
+    WEFT_TRY(check_augmentation(&o->augment, err));
     for (int32_t c = 0; c < o->normalisation.n_channels; c++) {
         float std = o->normalisation.std[c];
         if (!(std > 0.0f && std - std == 0.0f))
@@ -204,7 +229,7 @@ static weft_status create_workers(wf_loader *l, weft_error *err)
     const wf_dataset *dataset = l->split->dataset;
     size_t scratch = 0;
     for (int32_t f = 0; f < dataset->n_fields; f++) {
-        size_t bytes = 2 * dataset->field[f].sample_bytes;
+        size_t bytes = WF_SAMPLE_SCRATCH * dataset->field[f].sample_bytes;
         scratch = bytes > scratch ? bytes : scratch;
     }
     size_t n = l->options.n_threads ? (size_t)l->options.n_threads : 1;

@@ -5,6 +5,18 @@
 
 #include "data/dataset.h"
 
+// Random changes besides crop and flip; zeros: none. Each sample of each epoch draws its own.
+typedef struct wf_augmentation {
+    double rotate;    // degrees, to both sides; below 180
+    double scale;     // enlarged by a factor from 1 - scale to 1 + scale; below 1
+    double translate; // moved by at most this part of the side; at most 1
+    double colour;  // brightness, contrast and saturation by factors from 1 - colour to 1 + colour
+    int64_t cutout; // side of a square that becomes grey, in pixels
+    double mixup;   // share of samples that are mixed with another one, in a drawn proportion
+    double shift;   // sounds: earlier or later by at most this part of their length; at most 1
+    double noise;   // sounds: standard deviation of the noise that is added
+} wf_augmentation;
+
 typedef struct wf_loader_options {
     int64_t batch_size; // 1 or more
     uint64_t seed;
@@ -13,6 +25,7 @@ typedef struct wf_loader_options {
     int32_t n_prefetch;   // batches in memory, 0: n_threads + 2, at least 2
     int32_t crop_padding; // > 0: pad images by this and crop at a random place
     bool is_flipped;      // half of the images are mirrored left to right
+    wf_augmentation augment;
     wf_normalisation normalisation;
     int64_t n_epochs; // 0: without end; counted from epoch 0, not from the start position
     // Where to begin: what wf_loader_position said when a run was saved.

@@ -86,8 +86,9 @@ typedef struct wf_recipe_data {
         wf_numbers mean, std; // not given: computed from the training part
     } normalise;
     struct wf_recipe_augment {
-        int64_t crop;
+        int64_t crop, cutout;
         bool is_flipped;
+        double rotate, scale, translate, colour, mixup, shift, noise; // as wf_augmentation
     } augment;
     // The part of the training data that validation takes; 0: the test part is used.
     double validation;

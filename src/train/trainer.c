@@ -52,13 +52,22 @@ weft_status wf_trainer_init(wf_trainer *t, weft_recipe *recipe, weft_device *dev
 
 weft_status wf_trainer_start(wf_trainer *t, int64_t epoch, int64_t batch, weft_error *err)
 {
+    const struct wf_recipe_augment *augment = &t->recipe->v.data.augment;
     const wf_loader_options options = {
         .batch_size = t->recipe->v.train.batch,
         .seed = (uint64_t)t->recipe->v.seed,
         .is_shuffled = true,
         .n_threads = t->n_loader_threads,
-        .crop_padding = (int32_t)t->recipe->v.data.augment.crop,
-        .is_flipped = t->recipe->v.data.augment.is_flipped,
+        .crop_padding = (int32_t)augment->crop,
+        .is_flipped = augment->is_flipped,
+        .augment = {.rotate = augment->rotate,
+                    .scale = augment->scale,
+                    .translate = augment->translate,
+                    .colour = augment->colour,
+                    .cutout = augment->cutout,
+                    .mixup = augment->mixup,
+                    .shift = augment->shift,
+                    .noise = augment->noise},
         .normalisation = t->data.normalisation,
         .start_epoch = epoch,
         .start_batch = batch,
