@@ -13,8 +13,8 @@ fi
 
 # Names that a tool expects to find in several folders. Public headers are not counted: <weft/device.h> is
 # never written without its folder, and may share a name with the internal header behind it; examples
-# are programs of their own.
-double=$(grep -vE '^(include|examples)/' <<<"$files" | sed 's|.*/||' | grep -vxE 'README\.md|CMakeLists\.txt|\.gitignore|main\.c|run' |
+# are programs of their own; benchmarks are named after the workloads that others measure.
+double=$(grep -vE '^(include|examples|recipes/bench)/' <<<"$files" | sed 's|.*/||' | grep -vxE 'README\.md|CMakeLists\.txt|\.gitignore|main\.c|run' |
     sort | uniq -d)
 for name in $double; do
     echo "$name is the name of more than one file:" $(grep -E "(^|/)${name//./\\.}\$" <<<"$files")
