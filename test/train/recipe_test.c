@@ -66,7 +66,9 @@ static char *print(const weft_recipe *recipe)
 // Printed, read and printed again it is the same text; for all recipes of the project and the small one.
 static void prints_what_it_reads(void **state)
 {
-    static const char *const names[] = {"softmax", "mlp", "lenet", "cnn", "bn"};
+    static const char *const names[] = {
+        "fashion-softmax", "fashion-mlp", "fashion-lenet", "fashion-cnn", "fashion-bn", "resnet",
+        "mobilenet",       "unet",        "autoencoder",   "vae",         "bench/unet"};
     weft_context *context;
     (void)state;
     assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
@@ -75,7 +77,7 @@ static void prints_what_it_reads(void **state)
         char path[1024] = "";
         weft_error err = {0};
         if (i < sizeof names / sizeof names[0]) {
-            snprintf(path, sizeof path, "%s/recipes/fashion-%s.yaml", WEFT_SOURCE_DIR, names[i]);
+            snprintf(path, sizeof path, "%s/recipes/%s.yaml", WEFT_SOURCE_DIR, names[i]);
             if (weft_recipe_read(context, path, NULL, 0, &first, &err) != WEFT_OK)
                 fail_msg("%s", err.message);
         } else {
@@ -91,6 +93,53 @@ static void prints_what_it_reads(void **state)
         weft_recipe_destroy(first);
         weft_recipe_destroy(second);
     }
+    weft_context_destroy(context);
+}
+
+static const char family_text[] =
+    "name: a\ndata: {reader: synthetic, image: [1, 8, 8]}\n"
+    "model: {family: autoencoder, hidden: [30, 20], noise: 0.5}\nloss: {kind: huber, delta: 2}\n"
+    "target: image\noptimiser: {kind: sgd, lr: 1}\ntrain: {batch: 1, steps: 1}\n";
+
+static void families_blocks_and_targets(void **state)
+{
+    weft_context *context;
+    weft_recipe *recipe;
+    weft_error err = {0};
+    const char *setting = "model.family=autoencodr";
+    (void)state;
+    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
+    recipe = read_text(context, family_text, "model.code=7");
+    char *text = print(recipe);
+    assert_non_null(strstr(text, "\nmodel: {family: autoencoder, kind: dense, hidden: [30, 20], "
+                                 "channels: [16, 32], code: 7, activation: relu, noise: 0.5, "
+                                 "masking: 0}\n"));
+    assert_non_null(strstr(text, "kind: huber"));
+    assert_int_equal(recipe->v.target.kind, WF_TARGET_IMAGE);
+    wf_free(&recipe->allocator, text);
+    weft_recipe_destroy(recipe);
+    const char *path = tiny_write(family_text);
+    assert_int_equal(weft_recipe_read(context, path, &setting, 1, &recipe, &err), WEFT_ERR_RECIPE);
+    assert_non_null(strstr(err.message, "model.family: 'autoencodr', expected "));
+    assert_non_null(strstr(err.message, ", did you mean 'autoencoder'"));
+    recipe = read_text(context,
+                       "name: a\ndata: {dir: /d}\nmodel:\n  - residual: {body: [relu], shortcut: "
+                       "[conv: {out: 3, kernel: 1}]}\n  - branch: {paths: [[tanh, relu], []]}\n"
+                       "optimiser: {kind: sgd, lr: 1}\ntrain: {batch: 1, steps: 1}\n",
+                       NULL);
+    const wf_layers *layers = &recipe->v.model.layers;
+    assert_int_equal(layers->v[0].shortcut.v[0].out, 3);
+    assert_string_equal(layers->v[0].body.v[0].name, "relu1");
+    assert_int_equal(layers->v[1].paths.n, 2);
+    assert_int_equal(layers->v[1].paths.v[1].n, 0);
+    text = print(recipe);
+    weft_recipe *second = read_text(context, text, NULL);
+    char *again = print(second);
+    assert_string_equal(text, again);
+    wf_free(&recipe->allocator, text);
+    wf_free(&recipe->allocator, again);
+    weft_recipe_destroy(recipe);
+    weft_recipe_destroy(second);
     weft_context_destroy(context);
 }
 
@@ -130,6 +179,7 @@ static void text_variants(void **state)
 const struct CMUnitTest wf_tests_recipe[] = {
     cmocka_unit_test(defaults_and_short_forms),
     cmocka_unit_test(prints_what_it_reads),
+    cmocka_unit_test(families_blocks_and_targets),
     cmocka_unit_test(text_variants),
 };
 const unsigned long wf_n_tests_recipe = WF_N_TESTS(wf_tests_recipe);
