@@ -30,6 +30,12 @@ typedef struct weft_recipe weft_recipe;
 WEFT_API weft_status weft_recipe_read(weft_context *context, const char *path,
                                       const char *const *settings, size_t n_settings,
                                       weft_recipe **out_recipe, weft_error *err);
+// A recipe for data (a file or a folder that a reader knows by its looks) and a family of networks by name,
+// with settings that usually do for such data; words set keys as above.
+// Errors: also WEFT_ERR_FORMAT (no reader knows the data).
+WEFT_API weft_status weft_recipe_make(weft_context *context, const char *data, const char *model,
+                                      const char *const *settings, size_t n_settings,
+                                      weft_recipe **out_recipe, weft_error *err);
 // The recipe that a run folder was trained from.
 WEFT_API weft_status weft_recipe_read_run(weft_context *context, const char *run_dir,
                                           const char *const *settings, size_t n_settings,
@@ -135,23 +141,52 @@ WEFT_API weft_status weft_train_run(weft_recipe *recipe, weft_device *device,
                                     const weft_train_events *events, weft_error *err);
 
 // ---- evaluation
+// What is counted by class; all of n_classes, NaN where a class has no such value.
+typedef struct weft_class_report {
+    int64_t n_classes;
+    const char *const *class_names; // NULL: the classes have no names
+    const int64_t *confusion;       // [n_classes,n_classes]: label, predicted
+    const double *precision;        // of what is said to be the class, the share that is
+    const double *recall;           // of what is the class, the share that is said to be
+    const double *f1;               // 2 precision recall / (precision + recall)
+    const double *iou;              // both over either
+    const double *auroc;            // of the class against the others; NaN beyond 2^26 scores
+} weft_class_report;
+
 typedef struct weft_eval_options {
     size_t struct_size;
     bool is_best;     // best.safetensors instead of the last weights
     const char *part; // "test" (NULL), "train", "validation"
+    // Called once where there are 2 to 1024 classes; the report is borrowed. NULL: not called.
+    void (*classes)(void *user, const weft_class_report *report);
+    void *user;
 } weft_eval_options;
 #define WEFT_EVAL_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(weft_eval_options), false, NULL                                                     \
+        sizeof(weft_eval_options), false, NULL, NULL, NULL                                         \
     }
 
+// NaN is what the task has not. Counts are integers and sums are f64, over samples in order, so that every
+// device gives the same.
 typedef struct weft_eval_result {
-    double loss;
+    double loss; // mean over samples
     double accuracy;
     int64_t n_samples;
+    int64_t n_classes;    // 0: the task is numbers
+    double top5_accuracy; // the label is among the five most probable; more than 5 classes
+    double precision;     // these five are means over the classes that have one
+    double recall;
+    double f1;
+    double auroc;
+    double iou;                // of masks
+    double perplexity;         // of next tokens: exp(loss)
+    double bits_per_character; // of next tokens: loss / log(2)
+    double mae;                // of numbers: mean |y - t|
+    double rmse;               // root of mean (y - t)^2
+    double r2;                 // 1 - sum (y - t)^2 / sum (t - mean t)^2, over all elements
 } weft_eval_result;
 
-// Loss and accuracy of a run's weights on one part of its data.
+// Loss and metrics of a run's weights on one part of its data.
 // Errors: WEFT_ERR_FILE, WEFT_ERR_FORMAT (weights that are not the model's), WEFT_ERR_NAME (part).
 WEFT_API weft_status weft_eval_run(weft_recipe *recipe, weft_device *device, const char *run_dir,
                                    const weft_eval_options *options, weft_eval_result *out_result,

@@ -37,26 +37,34 @@ static weft_status add_training(wf_program_cache *cache, weft_nn *nn, wf_program
                : WEFT_OK;
 }
 
+// The classes of each item, counted on the device.
+static void add_classes(wf_program_cache *cache, weft_graph *g, const wf_task_result *task)
+{
+    const weft_type y = weft_val_type(g, task->prediction);
+    // Positions [b,t,c] have their classes last, everything else behind the batch.
+    const bool is_last = weft_val_type(g, task->out).ndim == 3;
+    weft_output(g, "correct", task->correct);
+    weft_output(g, "predicted", weft_argmax(g, task->out, is_last ? 2 : 1, false));
+    cache->sizes.classes = y.dims[1];
+    for (int32_t i = 2; i < y.ndim; i++) {
+        cache->sizes.inner *= y.dims[i];
+    }
+}
+
 static void add_evaluation(wf_program_cache *cache, weft_graph *g, int64_t batch,
                            const wf_task_result *task)
 {
-    const weft_type y = weft_val_type(g, task->prediction);
-    const int64_t n = weft_val_count(g, task->target);
-    cache->sizes = (wf_result_sizes){.prediction = weft_val_count(g, task->prediction) / batch,
-                                     .target = n / batch,
-                                     .inner = 1};
+    const int64_t n = weft_val_count(g, task->prediction) / batch;
+    const int64_t n_target = weft_val_count(g, task->target) / batch;
+    const bool is_numbers = n == n_target && weft_val_type(g, task->target).dtype == WEFT_F32;
+    cache->sizes = (wf_result_sizes){.prediction = n, .inner = 1};
     weft_output(g, "loss", task->loss);
     weft_output(g, "probabilities", task->prediction);
-    weft_output(g, "target", task->target);
-    if (task->correct.id) {
-        // Positions [b,t,c] have their classes last, everything else behind the batch.
-        const bool is_last = weft_val_type(g, task->out).ndim == 3;
-        weft_output(g, "correct", task->correct);
-        weft_output(g, "predicted", weft_argmax(g, task->out, is_last ? 2 : 1, false));
-        cache->sizes.classes = y.dims[1];
-        for (int32_t i = 2; i < y.ndim; i++) {
-            cache->sizes.inner *= y.dims[i];
-        }
+    if (task->correct.id)
+        add_classes(cache, g, task);
+    if (task->correct.id || is_numbers) {
+        weft_output(g, "target", task->target);
+        cache->sizes.target = n_target;
     }
     if (task->code.id)
         weft_output(g, "code", task->code);

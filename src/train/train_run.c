@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "train/memory_limit.h"
+#include "train/metrics.h"
 #include "train/run_log.h"
 #include "train/trainer.h"
 
@@ -177,11 +178,24 @@ static void lose_patience(wf_trainer *t, int64_t epoch)
     t->is_stopped = train->patience > 0 && epoch - t->patience_epoch >= train->patience;
 }
 
-static weft_status evaluate(run *r, weft_error *err)
+// The run's last evaluation also leaves its picture.
+static weft_status measure(run *r, bool is_last, weft_error *err)
 {
     wf_trainer *t = &r->t;
-    WEFT_TRY(wf_evaluate(&t->programs, &t->data.validation_split, t->recipe->v.train.batch,
-                         t->n_loader_threads, &t->val_loss, &t->val_accuracy, err));
+    wf_metrics metrics = {0};
+    weft_status status = wf_evaluate_metrics(
+        &t->programs, &t->data.validation_split, t->recipe->v.train.batch, t->n_loader_threads,
+        &t->val_loss, &t->val_accuracy, is_last ? &metrics : NULL, err);
+    if (status == WEFT_OK && is_last)
+        status = wf_confusion_draw(&metrics, t->recipe, r->dir, err);
+    wf_metrics_deinit(&metrics);
+    return status;
+}
+
+static weft_status evaluate(run *r, bool is_last, weft_error *err)
+{
+    wf_trainer *t = &r->t;
+    WEFT_TRY(measure(r, is_last, err));
     const weft_epoch_event event = {
         .epoch = t->epoch + 1,
         .train_loss = (float)(r->epoch_loss / (double)r->epoch_steps),
@@ -242,7 +256,7 @@ static weft_status train(run *r, weft_error *err)
         const bool is_end = t->step == t->total_steps;
         WEFT_TRY(tell_step(r, err));
         if (t->is_epoch_end || is_end)
-            WEFT_TRY(evaluate(r, err));
+            WEFT_TRY(evaluate(r, is_end, err));
         const bool is_interrupted = r->events->wants_stop && r->events->wants_stop(r->events->user);
         const bool is_due = every ? t->step % every == 0 : t->is_epoch_end;
         if (is_due || is_end || is_interrupted || t->is_stopped)

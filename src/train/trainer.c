@@ -101,6 +101,14 @@ static weft_status write_field(weft_program *program, const wf_batch *batch, con
                               (size_t)n * bytes, err);
 }
 
+weft_status wf_program_write_samples(const wf_program_cache *cache, weft_program *program,
+                                     const wf_batch *batch, int64_t first, int64_t n,
+                                     weft_error *err)
+{
+    WEFT_TRY(write_field(program, batch, cache->data->input.name, first, n, err));
+    return write_field(program, batch, cache->data->label.name, first, n, err);
+}
+
 // Why the step was bad: the first op whose result is not finite, else who noticed.
 static weft_status explain(wf_trainer *t, weft_program *program, weft_status bad, weft_error *err)
 {
@@ -126,8 +134,7 @@ static weft_status run_samples(wf_trainer *t, wf_program_kind kind, const wf_bat
                                weft_error *err)
 {
     WEFT_TRY(wf_program_get(&t->programs, kind, n, out_program, err));
-    WEFT_TRY(write_field(*out_program, batch, t->data.input.name, first, n, err));
-    WEFT_TRY(write_field(*out_program, batch, t->data.label.name, first, n, err));
+    WEFT_TRY(wf_program_write_samples(&t->programs, *out_program, batch, first, n, err));
     return run_checked(t, *out_program, err);
 }
 
@@ -178,47 +185,4 @@ void wf_trainer_deinit(wf_trainer *t)
     wf_train_data_close(&t->data);
     wf_free(&t->allocator, t->history.loss);
     wf_statistics_deinit(&t->allocator, &t->statistics);
-}
-
-weft_status wf_evaluate(wf_program_cache *programs, const wf_split *split, int64_t batch_size,
-                        int32_t n_threads, double *out_loss, double *out_accuracy, weft_error *err)
-{
-    const wf_loader_options options = {
-        .batch_size = batch_size,
-        .n_threads = n_threads,
-        .normalisation = programs->data->normalisation,
-        .n_epochs = 1,
-    };
-    wf_loader *loader;
-    wf_batch batch;
-    double loss = 0.0;
-    int64_t n_right = 0;
-    WEFT_TRY(wf_loader_create(split, &options, &loader, err));
-    weft_status status;
-    for (;;) {
-        weft_program *program;
-        float sum;
-        int64_t correct;
-        WEFT_TRY_GOTO(wf_loader_next(loader, &batch, err));
-        if (batch.n == 0)
-            break;
-        WEFT_TRY_GOTO(wf_program_get(programs, WF_PROGRAM_EVAL, batch.n, &program, err));
-        WEFT_TRY_GOTO(write_field(program, &batch, programs->data->input.name, 0, batch.n, err));
-        WEFT_TRY_GOTO(write_field(program, &batch, programs->data->label.name, 0, batch.n, err));
-        WEFT_TRY_GOTO(weft_program_run(program, err));
-        WEFT_TRY_GOTO(weft_program_read(program, "loss", &sum, sizeof sum, err));
-        correct = 0;
-        if (programs->has_classes)
-            WEFT_TRY_GOTO(weft_program_read(program, "correct", &correct, sizeof correct, err));
-        // Batches in order, in f64: one value on every device.
-        loss += (double)sum;
-        n_right += correct;
-    }
-    *out_loss = loss / (double)split->n;
-    *out_accuracy = programs->has_classes
-                        ? (double)n_right / ((double)split->n * (double)programs->n_judged)
-                        : (double)NAN;
-fail:
-    wf_loader_destroy(loader);
-    return status;
 }

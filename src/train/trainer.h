@@ -74,6 +74,14 @@ typedef struct wf_model_variable {
     size_t size_bytes;
 } wf_model_variable;
 
+// Elements of what an evaluating program gives for a sample.
+typedef struct wf_result_sizes {
+    int64_t prediction; // of "probabilities"
+    int64_t target;     // of "target" and, with classes, "predicted"; 0: there is none
+    int64_t classes;    // 0: numbers
+    int64_t inner;      // places behind the classes: [rows,classes,inner]
+} wf_result_sizes;
+
 // Programs by kind and batch size, the longest unused one making room.
 typedef struct wf_program_cache {
     const weft_recipe *recipe;
@@ -90,6 +98,7 @@ typedef struct wf_program_cache {
     bool uses_averages;     // evaluation and files take the moving averages of the weights
     bool has_classes;       // of the last graph built: something is counted as right or wrong
     int64_t n_judged;       // and how many of these a sample has
+    wf_result_sizes sizes;  // of the last evaluating graph built
     struct wf_statistic_names *statistic_names; // NULL until a program with statistics was built
 } wf_program_cache;
 
@@ -99,6 +108,10 @@ weft_status wf_program_graph(wf_program_cache *cache, wf_program_kind kind, int6
 // Borrowed until the next call.
 weft_status wf_program_get(wf_program_cache *cache, wf_program_kind kind, int64_t batch,
                            weft_program **out_program, weft_error *err);
+// Writes samples first to first + n of a batch into a program's inputs.
+weft_status wf_program_write_samples(const wf_program_cache *cache, weft_program *program,
+                                     const wf_batch *batch, int64_t first, int64_t n,
+                                     weft_error *err);
 void wf_program_cache_init(wf_program_cache *cache, const weft_recipe *recipe,
                            const wf_train_data *data, weft_state *state, int64_t total_steps);
 // The model's variables, sorted by name. Borrowed.
