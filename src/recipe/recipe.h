@@ -170,6 +170,7 @@ typedef enum wf_loss_kind {
     WF_LOSS_BCE = 1,           // of each element, the result before the sigmoid
     WF_LOSS_MSE = 2,
     WF_LOSS_HUBER = 3,
+    WF_LOSS_OWN = 4, // what the model itself gives (wf_family_build.penalty), and no other
 } wf_loss_kind;
 extern const char *const wf_loss_names[]; // ends with NULL
 
@@ -181,16 +182,18 @@ typedef struct wf_recipe_loss {
 } wf_recipe_loss;
 
 typedef enum wf_target_kind {
-    WF_TARGET_LABEL = 0, // the data's label: a class, a class of each position (of text the next
-                         // token), or numbers
-    WF_TARGET_IMAGE = 1, // what went in: autoencoders
-    WF_TARGET_MASK = 2,  // a class of each pixel: 0 where it is dark, else 1 + label
+    WF_TARGET_LABEL = 0,  // the data's label: a class, a class of each position (of text the next
+                          // token), or numbers
+    WF_TARGET_IMAGE = 1,  // what went in: autoencoders
+    WF_TARGET_MASK = 2,   // a class of each pixel: 0 where it is dark, else 1 + label
+    WF_TARGET_MASKED = 3, // tokens that the model is not shown; it is given class n_classes instead
 } wf_target_kind;
 extern const char *const wf_target_names[]; // ends with NULL
 
 typedef struct wf_recipe_target {
     int32_t kind;
     double threshold; // of mask: dark is a pixel at or below, as 0 to 1 before normalisation
+    double share;     // of masked: of the tokens
 } wf_recipe_target;
 
 // The struct that the table of recipe_table.c describes.
@@ -209,14 +212,34 @@ typedef struct wf_recipe_values {
     wf_recipe_train train;
 } wf_recipe_values;
 
+// A training of a recipe's `phases:`, each with what the whole recipe says and its own; behind the first they
+// begin with the weights of the one before.
+typedef struct wf_recipe_phase {
+    const char *name; // and that of its folder
+    wf_recipe_values v;
+} wf_recipe_phase;
+
 struct weft_recipe {
     weft_context *context; // for its log
     wf_allocator allocator;
     wf_arena arena;
     wf_yaml_tree tree; // place names of layers live in it
     const char *path;
-    wf_recipe_values v;
+    wf_recipe_values v; // of a recipe with phases: of the last
+    wf_recipe_phase *phases;
+    size_t n_phases;     // 0: none
+    int64_t step_budget; // at most so many steps, with phases; 0: no limit
 };
+
+// Reads the list under `phases` against the recipe's other keys, which are in the tree.
+weft_status wf_phases_read(weft_recipe *recipe, const wf_yaml *node, weft_error *err);
+// The values of a tree: read, defaults filled in, checked, paths made whole. As for a whole recipe.
+weft_status wf_recipe_read_values(weft_recipe *recipe, weft_error *err);
+
+// A recipe from its text; path is its name in messages, and relative paths are looked for beside it, too.
+weft_status wf_recipe_read_text(weft_context *context, const char *path, const char *text,
+                                const char *const *settings, size_t n_settings,
+                                weft_recipe **out_recipe, weft_error *err);
 
 extern const wf_key wf_recipe_keys[];
 extern const wf_key wf_recipe_data_keys[]; // of data:
@@ -273,8 +296,14 @@ typedef struct wf_task_result {
     weft_val prediction;
 } wf_task_result;
 
+// Is the data's label looked at? Not where the target is made of what goes in.
+bool wf_recipe_wants_label(const weft_recipe *recipe);
 // Classes that the target has, of data with n_classes; 0: none.
 int64_t wf_recipe_n_classes(const weft_recipe *recipe, int64_t n_classes);
+// Hides a share of the tokens x i32 [b,t], as many of each text: *out_x is what the model is given, *out_rows
+// i32 [b*k] the hidden places of x seen as one row. Returns the tokens that stood there.
+weft_val wf_task_masked(weft_nn *nn, weft_val x, int64_t n_classes, double share, bool is_training,
+                        weft_val *out_x, weft_val *out_rows);
 // Builds model, loss and counts. Evaluation is without label smoothing. Errors are recorded in the graph.
 void wf_recipe_task(const weft_recipe *recipe, weft_nn *nn, const wf_task_input *in,
                     bool is_training, wf_task_result *out);

@@ -51,6 +51,12 @@ static const wf_key target_keys[] = {
      .most = 1.0,
      .offset = IN(wf_recipe_target, threshold),
      .only_for = BIT(WF_TARGET_MASK)},
+    {.name = "share",
+     .kind = WF_KEY_NUMBER,
+     .flags = WF_KEY_ABOVE,
+     .most = 1.0,
+     .offset = IN(wf_recipe_target, share),
+     .only_for = BIT(WF_TARGET_MASKED)},
     {.name = NULL},
 };
 
@@ -109,5 +115,6 @@ void wf_recipe_defaults(wf_recipe_values *v)
     v->data.n_classes = v->data.context = v->data.stride = v->data.rate = WF_KEY_UNSET;
     v->data.normalise.is_on = true;
     v->loss.delta = 1.0;
+    v->target.share = 0.15;
     wf_recipe_training_defaults(v);
 }

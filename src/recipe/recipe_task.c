@@ -5,8 +5,8 @@
 #include "graph/graph.h"
 #include "op/build.h"
 
-const char *const wf_loss_names[] = {"cross_entropy", "bce", "mse", "huber", NULL};
-const char *const wf_target_names[] = {"label", "image", "mask", NULL};
+const char *const wf_loss_names[] = {"cross_entropy", "bce", "mse", "huber", "own", NULL};
+const char *const wf_target_names[] = {"label", "image", "mask", "masked", NULL};
 
 typedef struct task {
     const weft_recipe *recipe;
@@ -16,6 +16,8 @@ typedef struct task {
     bool is_training;
     int64_t batch;
     int64_t n_classes; // of the target; 0: none
+    weft_val x;        // what the model is given
+    weft_val rows;     // positions that count; none: all
 } task;
 
 static void fail(const task *t, weft_status code, const char *what, weft_val val)
@@ -71,10 +73,23 @@ static weft_val target_mask(task *t)
     return mask;
 }
 
+// i32 [b*k]: the tokens that the model is not shown.
+static weft_val target_masked(task *t)
+{
+    const weft_type x = weft_val_type(t->g, t->in->x);
+    if (x.ndim != 2 || x.dtype != WEFT_I32 || x.dims[1] < 1) {
+        fail(t, WEFT_ERR_SHAPE, "target: masked wants tokens", t->in->x);
+        return WEFT_NONE;
+    }
+    return wf_task_masked(t->nn, t->in->x, t->n_classes, t->recipe->v.target.share, t->is_training,
+                          &t->x, &t->rows);
+}
+
 static weft_val (*const targets[])(task *t) = {
     [WF_TARGET_LABEL] = target_label,
     [WF_TARGET_IMAGE] = target_image,
     [WF_TARGET_MASK] = target_mask,
+    [WF_TARGET_MASKED] = target_masked,
 };
 
 // ---- losses: over everything, by a reduction
@@ -126,6 +141,7 @@ static const struct {
     [WF_LOSS_BCE] = {loss_bce, weft_sigmoid},
     [WF_LOSS_MSE] = {loss_mse, identity},
     [WF_LOSS_HUBER] = {loss_huber, identity},
+    [WF_LOSS_OWN] = {NULL, weft_sigmoid},
 };
 
 // Positions [b,t,c] as rows [b*t,c], so that classes are axis 1 everywhere; the target likewise.
@@ -177,10 +193,28 @@ static weft_val count_correct(const task *t, weft_val out, weft_val target)
     return weft_sum(g, weft_cast(g, is_right, WEFT_I64), NULL, 0, false);
 }
 
+// [b] as the mean in training, the sum in evaluation.
+static weft_val over_samples(const task *t, weft_val penalty)
+{
+    return t->is_training ? weft_mean(t->g, penalty, NULL, 0, false)
+                          : weft_sum(t->g, penalty, NULL, 0, false);
+}
+
+// Only what the model itself says.
+static weft_val own_loss(const task *t, weft_val penalty)
+{
+    if (!penalty.id && weft_graph_status(t->g, NULL) == WEFT_OK)
+        wf_graph_fail(t->g, NULL, WEFT_ERR_ATTR,
+                      "loss: own, expected a model with a loss of its own, as dbn has in mode rbm");
+    return penalty.id ? over_samples(t, penalty) : WEFT_NONE;
+}
+
 // The loss of all samples by the recipe's reduction, and the penalty of the model.
 static weft_val build_loss(const task *t, weft_val out, weft_val target, weft_val penalty)
 {
     weft_graph *g = t->g;
+    if (t->recipe->v.loss.kind == WF_LOSS_OWN)
+        return own_loss(t, penalty);
     const bool is_sum = t->recipe->v.loss.reduction == 1;
     const int64_t n_elements = weft_val_count(g, target);
     const double per_sample =
@@ -192,11 +226,12 @@ static weft_val build_loss(const task *t, weft_val out, weft_val target, weft_va
         loss = weft_div(g, loss, weft_scalar(g, WEFT_F32, t->batch > 0 ? (double)t->batch : 1.0));
     if (!t->is_training && !is_sum && per_sample != 1.0)
         loss = weft_div(g, loss, weft_scalar(g, WEFT_F32, per_sample));
-    if (!penalty.id)
-        return loss;
-    const weft_val more = t->is_training ? weft_mean(g, penalty, NULL, 0, false)
-                                         : weft_sum(g, penalty, NULL, 0, false);
-    return weft_add(g, loss, more);
+    return penalty.id ? weft_add(g, loss, over_samples(t, penalty)) : loss;
+}
+
+bool wf_recipe_wants_label(const weft_recipe *recipe)
+{
+    return recipe->v.target.kind == WF_TARGET_LABEL || recipe->v.target.kind == WF_TARGET_MASK;
 }
 
 int64_t wf_recipe_n_classes(const weft_recipe *recipe, int64_t n_classes)
@@ -212,18 +247,20 @@ void wf_recipe_task(const weft_recipe *recipe, weft_nn *nn, const wf_task_input 
                     bool is_training, wf_task_result *out)
 {
     weft_graph *g = weft_nn_graph(nn);
-    task t = {.recipe = recipe, .nn = nn, .g = g, .in = in, .is_training = is_training};
+    task t = {.recipe = recipe, .nn = nn, .g = g, .in = in, .is_training = is_training, .x = in->x};
     wf_family_build family = {.nn = nn};
     *out = (wf_task_result){.n_judged = 1};
     t.n_classes = wf_recipe_n_classes(recipe, in->n_classes);
     t.batch = weft_val_type(g, in->x).dims[0];
     weft_graph_at(g, recipe->v.model.source, recipe->v.model.line, recipe->v.model.column);
     weft_val target = targets[recipe->v.target.kind](&t);
-    weft_val y = wf_recipe_build(recipe, nn, in->x, t.n_classes, &family);
+    weft_val y = wf_recipe_build(recipe, nn, t.x, t.n_classes, &family);
     out->out = y;
     out->code = family.code;
     if (recipe->v.loss.kind == WF_LOSS_CROSS_ENTROPY) {
         y = classes_at_1(&t, y, &target);
+        if (t.rows.id && y.id)
+            out->out = y = weft_gather(g, y, t.rows, 0); // what is judged
         if (!check_classes(&t, y, target))
             return;
         out->correct = count_correct(&t, y, target);

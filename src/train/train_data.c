@@ -152,7 +152,7 @@ static weft_status resolve_sizes(weft_recipe *recipe, wf_train_data *data, weft_
 {
     const wf_field *input = &data->train->field[0];
     // What an autoencoder has no use for is no input of its programs.
-    const bool has_label = recipe->v.target.kind != WF_TARGET_IMAGE;
+    const bool has_label = wf_recipe_wants_label(recipe);
     const wf_field *label = has_label ? wf_dataset_find(data->train, "label") : NULL;
     describe_field(input, &data->input);
     if (label)
@@ -202,7 +202,7 @@ bool wf_train_data_from_recipe(const weft_recipe *recipe, wf_train_data *out)
     memcpy(out->image, d->image.v, sizeof out->image);
     out->input = (wf_data_field){.name = "image", .dtype = WEFT_F32, .ndim = 3};
     memcpy(out->input.dim, d->image.v, sizeof out->image);
-    if (recipe->v.target.kind != WF_TARGET_IMAGE)
+    if (wf_recipe_wants_label(recipe))
         out->label = (wf_data_field){.name = "label", .dtype = WEFT_I32};
     out->n_classes = d->n_classes;
     if (n->is_on) {

@@ -203,9 +203,10 @@ static void refuses_odd_heads(void **state)
     nn_begin(&r, NULL, true);
     weft_gpt(r.nn, weft_input(r.g, "tokens", WEFT_I32, NN_DIMS(1, 3)), &o);
     assert_int_equal(weft_graph_status(r.g, &err), WEFT_ERR_SHAPE);
-    assert_string_equal(err.message,
-                        "heads: x is f32[1,3,24], heads 5, kv_heads 5, expected [b,t,d], a divisor "
-                        "of d, a divisor of heads");
+    assert_string_equal(
+        err.message,
+        "h/0/heads: x is f32[1,3,24], heads 5, kv_heads 5, expected [b,t,d], a divisor "
+        "of d, a divisor of heads");
     nn_end(&r);
 }
 
