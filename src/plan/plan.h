@@ -52,6 +52,7 @@ typedef struct wf_task {
     // Of a scan: the same task of its first step, whose workspace it shares (that step's: itself). `nodes`
     // then is the scan, `node` what it is in the region. WF_NO_INDEX: not of a scan.
     uint32_t first_step;
+    uint32_t steady_inputs; // of a scan: bit i: operand i is the same in every step
     wf_cost cost;
 } wf_task;
 

@@ -216,6 +216,20 @@ static weft_status copy_views(const repeater *r, int64_t step, size_t n, wf_view
     return WEFT_OK;
 }
 
+// Operands that are captured: what a device makes of them, packed panels say, may be made once.
+static uint32_t find_steady(const repeater *r, const wf_task *model)
+{
+    const size_t first_captured = r->s.n_states + r->s.n_sequences;
+    uint32_t steady = 0;
+    for (size_t i = 0; i < model->n_inputs && i < 32; i++) {
+        for (size_t k = first_captured; k < wf_scan_n_inputs(&r->s); k++) {
+            if (r->stand_ins[k].placeholder == model->inputs[i].buffer)
+                steady |= 1u << i;
+        }
+    }
+    return steady;
+}
+
 // One task of one step.
 static weft_status add_step_task(const repeater *r, const wf_task *model, int64_t step,
                                  uint32_t first_step)
@@ -237,6 +251,7 @@ static weft_status add_step_task(const repeater *r, const wf_task *model, int64_
         one.kernel = kernel;
     }
     one.first_step = first_step;
+    one.steady_inputs = find_steady(r, model);
     WEFT_TRY(wf_plan_add_task(r->p, &task));
     *task = one;
     return WEFT_OK;

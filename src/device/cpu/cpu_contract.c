@@ -51,6 +51,12 @@ static float *get_batch(const matrix *x, int64_t batch)
     return data;
 }
 
+// A scan's weight is packed by the first step, in the workspace that all its steps share.
+static bool is_b_steady(const wf_task *task)
+{
+    return task->first_step != WF_NO_INDEX && (task->steady_inputs & 2) != 0;
+}
+
 static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
 {
     const weft_type *out = &task->outputs[0].type, *a = &task->inputs[0].type;
@@ -81,7 +87,7 @@ static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
         else
             break;
     }
-    q.is_packed = q.n_row_items > 1;
+    q.is_packed = q.n_row_items > 1 || is_b_steady(task);
     return q;
 }
 
@@ -269,7 +275,8 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     wf_cpu_need_scratch(
         q, (size_t)((c->item_rows + COPY_PAD) * (pass + COPY_PAD) + pass * s->cols + sums) *
                sizeof(float));
-    if (c->is_packed && c->k > 0) {
+    const bool is_packed_before = is_b_steady(task) && task->first_step != q->task_idx;
+    if (c->is_packed && c->k > 0 && !is_packed_before) {
         WEFT_TRY(wf_cpu_add_phase(q, run_pack, p,
                                   c->n_batches * c->n_col_items * wf_cpu_div_up(c->k, pass), err));
     }
