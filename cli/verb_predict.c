@@ -1,4 +1,4 @@
-// weft predict: what a trained run says of image files, or of samples of its test data.
+// weft predict: what a trained run says of files, or of samples of its test data.
 #include <inttypes.h>
 
 #include "run_verb.h"
@@ -102,7 +102,7 @@ static int run_predict(const cli_verb *verb, int argc, char **argv)
     if (n_words < 1)
         return cli_usage(verb, "no run, expected the folder of a run and what to predict");
     if (n_words == 1 && o.index == CLI_UNSET)
-        return cli_usage(verb, "nothing to predict, expected image files or --index N");
+        return cli_usage(verb, "nothing to predict, expected files or --index N");
     code = cli_run_open(&o.common, argv[0], NULL, 0, &run);
     if (code == CLI_OK) {
         predict_options.is_best = o.is_best;
@@ -126,9 +126,11 @@ static const cli_flag flags[] = {
 
 const cli_verb cli_verb_predict = {
     .name = "predict",
-    .summary = "what a trained run says of images",
+    .summary = "what a trained run says of files",
     .arguments = "RUN [FILE ...]",
-    .text = "FILE is a PNG or JPEG image, resized to what the model takes.",
+    .text =
+        "FILE is what the model was trained on: a PNG, JPEG or WebP image or a sound, brought to the size that\n"
+        "it takes, or a table, of which every row is told.",
     .wants = CLI_WANTS_DEVICE | CLI_WANTS_PRECISION,
     .flags = flags,
     .n_flags = CLI_COUNT(flags),

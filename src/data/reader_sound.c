@@ -10,8 +10,6 @@
 
 // Kept in memory up to this size.
 #define KEPT_MAX_BYTES ((size_t)1 << 30)
-#define DEFAULT_RATE 16000
-#define DEFAULT_SECONDS 1.0
 // The filter looks this far behind the end of a clip: 16 crossings at an eighth of the rate.
 #define MARGIN_SECONDS 1.0
 #define SAMPLES_MAX 1e8
@@ -59,8 +57,8 @@ static weft_status read_sample(void *user, int64_t sample, void *out, weft_error
 
 static weft_status set_length(sound_dataset *d, const wf_reader_options *o, weft_error *err)
 {
-    const double seconds = o->seconds > 0.0 ? o->seconds : DEFAULT_SECONDS;
-    d->rate = o->rate > 0 ? o->rate : DEFAULT_RATE;
+    const double seconds = o->seconds > 0.0 ? o->seconds : WF_SOUND_SECONDS;
+    d->rate = o->rate > 0 ? o->rate : WF_SOUND_RATE;
     const double n = seconds * (double)d->rate + 0.5;
     if (!(n >= 1.0 && n < SAMPLES_MAX))
         WEFT_FAIL(err, WEFT_ERR_SHAPE, "data: %g seconds at a rate of %d, expected 1 to %g samples",

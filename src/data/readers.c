@@ -51,6 +51,15 @@ void wf_reader_note(const wf_reader_options *options, weft_log_level level, cons
     options->note(options->note_user, level, text);
 }
 
+const wf_reader *wf_readers_probe(const char *path)
+{
+    for (size_t i = 0; i < WF_COUNT_OF(readers); i++) {
+        if (readers[i]->probe(path))
+            return readers[i];
+    }
+    return NULL;
+}
+
 static weft_status fail_unknown(const char *name, weft_error *err)
 {
     const char *names[WF_COUNT_OF(readers)];
@@ -68,10 +77,8 @@ weft_status wf_readers_open(const char *name, const wf_reader_options *options,
     *out_dataset = NULL;
     if (name && !reader)
         return fail_unknown(name, err);
-    for (size_t i = 0; !reader && options->path && i < WF_COUNT_OF(readers); i++) {
-        if (readers[i]->probe(options->path))
-            reader = readers[i];
-    }
+    if (!reader && options->path)
+        reader = wf_readers_probe(options->path);
     if (!reader) {
         WEFT_FAIL(err, WEFT_ERR_FORMAT, "data: no reader knows %s",
                   options->path ? options->path : "it without a path");

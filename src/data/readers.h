@@ -19,6 +19,10 @@ typedef enum wf_header {
     WF_HEADER_NO = 2,
 } wf_header;
 
+// Of sounds, where the options do not say.
+#define WF_SOUND_RATE 16000
+#define WF_SOUND_SECONDS 1.0
+
 typedef struct wf_reader_options {
     const wf_allocator *allocator; // NULL: the C library's
     const char *path;              // a file or directory
@@ -38,8 +42,8 @@ typedef struct wf_reader_options {
     wf_image_fitting fitting; // how they come to it
 
     // ---- sounds
-    int32_t rate;   // samples a second; 0: 16000
-    double seconds; // of a clip; 0: 1
+    int32_t rate;   // samples a second; 0: WF_SOUND_RATE
+    double seconds; // of a clip; 0: WF_SOUND_SECONDS
 
     // ---- text
     int64_t context;        // tokens of a sample
@@ -75,6 +79,8 @@ size_t wf_readers_count(void);
 const wf_reader *wf_readers_get(size_t idx);
 // NULL when unknown.
 const wf_reader *wf_readers_find(const char *name);
+// The first whose probe accepts the path, or NULL.
+const wf_reader *wf_readers_probe(const char *path);
 // Opens with the named reader, or with the first whose probe accepts options->path when name is
 // NULL. Errors: WEFT_ERR_NAME (unknown reader, with the nearest name), and the reader's own.
 weft_status wf_readers_open(const char *name, const wf_reader_options *options,

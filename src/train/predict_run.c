@@ -1,9 +1,11 @@
-// Predictions: of image files and of samples of the test part, and the sheet that a training leaves.
-// In: weights of a run, images. Out: probabilities by class; predictions.png.
+// Predictions: of files and of samples of the test part, and the sheet that a training leaves.
+// In: weights of a run; pictures, sounds, tables. Out: probabilities by class; predictions.png.
 #include <stdio.h>
 #include <string.h>
 
+#include "data/readers.h"
 #include "io/image.h"
+#include "io/sound.h"
 #include "train/pictures.h"
 
 #define SHEET_CELLS 40
@@ -14,9 +16,10 @@ typedef struct predictor {
     wf_allocator allocator;
     wf_program_cache *programs;
     const wf_train_data *data;
-    size_t n_pixels; // c*h*w
-    float *images;   // [batch, n_pixels]
-    int32_t *labels; // [batch], zeros: the loss is not looked at
+    size_t n_values;    // of a sample: of a picture c*h*w
+    float *values;      // [batch, n_values]
+    uint8_t *labels;    // [batch, ..], zeros: the loss is not looked at
+    size_t label_bytes; // of a sample
     float *probabilities;
     int64_t batch;
 } predictor;
@@ -30,16 +33,21 @@ static weft_status predictor_init(predictor *p, wf_program_cache *programs, int6
     p->programs = programs;
     p->data = data;
     p->batch = batch;
-    p->n_pixels = (size_t)(data->image[0] * data->image[1] * data->image[2]);
-    WEFT_TRY(wf_alloc(&p->allocator, (size_t)batch, p->n_pixels * sizeof(float), &p->images, err));
-    WEFT_TRY(wf_alloc(&p->allocator, (size_t)batch, sizeof(int32_t), &p->labels, err));
+    p->n_values = 1;
+    for (int32_t i = 0; i < data->input.ndim; i++)
+        p->n_values *= (size_t)data->input.dim[i];
+    p->label_bytes = data->label.name ? 4 : 0;
+    for (int32_t i = 0; i < data->label.ndim; i++)
+        p->label_bytes *= (size_t)data->label.dim[i];
+    WEFT_TRY(wf_alloc(&p->allocator, (size_t)batch, p->n_values * sizeof(float), &p->values, err));
+    WEFT_TRY(wf_alloc(&p->allocator, (size_t)batch, p->label_bytes, &p->labels, err));
     return wf_alloc(&p->allocator, (size_t)batch, (size_t)data->n_classes * sizeof(float),
                     &p->probabilities, err);
 }
 
 static void predictor_deinit(predictor *p)
 {
-    wf_free(&p->allocator, p->images);
+    wf_free(&p->allocator, p->values);
     wf_free(&p->allocator, p->labels);
     wf_free(&p->allocator, p->probabilities);
 }
@@ -49,9 +57,11 @@ static weft_status predict(predictor *p, weft_error *err)
     weft_program *program;
     const size_t batch = (size_t)p->batch;
     WEFT_TRY(wf_program_get(p->programs, WF_PROGRAM_EVAL, p->batch, &program, err));
-    WEFT_TRY(
-        weft_program_write(program, "image", p->images, batch * p->n_pixels * sizeof(float), err));
-    WEFT_TRY(weft_program_write(program, "label", p->labels, batch * sizeof(int32_t), err));
+    WEFT_TRY(weft_program_write(program, p->data->input.name, p->values,
+                                batch * p->n_values * sizeof(float), err));
+    if (p->label_bytes)
+        WEFT_TRY(weft_program_write(program, p->data->label.name, p->labels, batch * p->label_bytes,
+                                    err));
     WEFT_TRY(weft_program_run(program, err));
     return weft_program_read(program, "probabilities", p->probabilities,
                              batch * (size_t)p->data->n_classes * sizeof(float), err);
@@ -70,14 +80,8 @@ static int64_t greatest(const float *values, int64_t n)
 static weft_status read_sample(const wf_dataset *dataset, int64_t sample, uint8_t *pixels,
                                int64_t *out_label, weft_error *err)
 {
-    const wf_field *label = wf_dataset_find(dataset, "label");
-    uint8_t bytes[8] = {0};
-    WEFT_TRY(wf_field_read(wf_dataset_find(dataset, "image"), sample, pixels, err));
-    WEFT_TRY(wf_field_read(label, sample, bytes, err));
-    int32_t wide;
-    memcpy(&wide, bytes, sizeof wide);
-    *out_label = label->dtype == WEFT_I32 ? wide : (int64_t)bytes[0];
-    return WEFT_OK;
+    WEFT_TRY(wf_field_read(&dataset->field[0], sample, pixels, err));
+    return wf_dataset_label(dataset, sample, out_label, err);
 }
 
 // ---- weft predict
@@ -105,7 +109,7 @@ static weft_status report(finder *f, const char *source, int64_t label, weft_err
     return WEFT_OK;
 }
 
-static weft_status predict_file(finder *f, const char *path, weft_error *err)
+static weft_status predict_image(finder *f, const char *path, weft_error *err)
 {
     const int64_t *dims = f->p.data->image;
     wf_image read = {0}, fitting = {0};
@@ -116,20 +120,85 @@ static weft_status predict_file(finder *f, const char *path, weft_error *err)
                   "files have 1 or 3",
                   path, (long long)dims[0]);
     WEFT_TRY_GOTO(wf_image_read(&f->p.allocator, path, (int32_t)dims[0], &read, err));
-    WEFT_TRY_GOTO(
-        wf_image_resize(&read, &f->p.allocator, (int32_t)dims[1], (int32_t)dims[2], &fitting, err));
+    WEFT_TRY_GOTO(wf_image_fit(&read, &f->p.allocator, (wf_image_fitting)f->recipe->v.data.fit,
+                               (int32_t)dims[1], (int32_t)dims[2], &fitting, err));
     // [h,w,c] -> [c,h,w]
     for (int64_t c = 0; c < dims[0]; c++) {
         for (int64_t i = 0; i < dims[1] * dims[2]; i++) {
             f->pixels[c * dims[1] * dims[2] + i] = fitting.pixels[i * dims[0] + c];
         }
     }
-    wf_train_normalise(f->p.data, f->pixels, f->p.images);
+    wf_train_normalise(f->p.data, f->pixels, f->p.values);
     status = report(f, path, -1, err);
 fail:
     wf_image_deinit(&fitting);
     wf_image_deinit(&read);
     return status;
+}
+
+static weft_status predict_sound(finder *f, const char *path, weft_error *err)
+{
+    const wf_recipe_data *d = &f->recipe->v.data;
+    wf_sound sound;
+    // A second more than the clip: what the filter of another rate looks at.
+    WEFT_TRY(wf_sound_read(&f->p.allocator, path, d->seconds + 1.0, &sound, err));
+    weft_status status =
+        wf_sound_fit(&sound, (int32_t)d->rate, f->p.data->input.dim[0], f->p.values, err);
+    wf_sound_deinit(&sound);
+    return status == WEFT_OK ? report(f, path, -1, err) : status;
+}
+
+// Row by row, with the label of each where it has one.
+static weft_status predict_rows(finder *f, const wf_dataset *rows, const char *path,
+                                weft_error *err)
+{
+    const wf_field *field = &rows->field[0];
+    const bool has_label = wf_dataset_find(rows, "label") && rows->n_classes > 0;
+    char source[512];
+    if (field->dtype != WEFT_F32 || field->sample_bytes != f->p.n_values * sizeof(float))
+        WEFT_FAIL(err, WEFT_ERR_SHAPE, "%s: rows are not those that the model takes", path);
+    for (int64_t i = 0; i < rows->n_samples; i++) {
+        int64_t label = -1;
+        WEFT_TRY(wf_field_read(field, i, f->p.values, err));
+        if (has_label)
+            WEFT_TRY(wf_dataset_label(rows, i, &label, err));
+        snprintf(source, sizeof source, "%.480s row %lld", path, (long long)(i + 1));
+        WEFT_TRY(report(f, source, label, err));
+    }
+    return WEFT_OK;
+}
+
+static weft_status predict_table(finder *f, const char *path, weft_error *err)
+{
+    const wf_recipe_data *d = &f->recipe->v.data;
+    const wf_reader_options options = {
+        .allocator = &f->p.allocator,
+        .path = path,
+        .header = (wf_header)d->header,
+        .columns = d->columns.v,
+        .n_columns = d->columns.n,
+    };
+    wf_dataset *rows;
+    WEFT_TRY(wf_readers_open(d->reader, &options, &rows, err));
+    const weft_status status = predict_rows(f, rows, path, err);
+    wf_dataset_destroy(rows);
+    return status;
+}
+
+// Files by what the model takes.
+static weft_status predict_file(finder *f, const char *path, weft_error *err)
+{
+    static const struct {
+        const char *input;
+        weft_status (*predict)(finder *f, const char *path, weft_error *err);
+    } kinds[] = {{"image", predict_image}, {"sound", predict_sound}, {"value", predict_table}};
+    for (size_t i = 0; i < WF_COUNT_OF(kinds); i++) {
+        if (!strcmp(f->p.data->input.name, kinds[i].input))
+            return kinds[i].predict(f, path, err);
+    }
+    WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED,
+              "%s: the model takes '%s', expected one of pictures, sounds or tables", path,
+              f->p.data->input.name);
 }
 
 static weft_status predict_index(finder *f, int64_t sample, weft_error *err)
@@ -141,8 +210,15 @@ static weft_status predict_index(finder *f, int64_t sample, weft_error *err)
         WEFT_FAIL(err, WEFT_ERR_INDEX, "sample %lld, expected 0 to %lld", (long long)sample,
                   (long long)(test->n_samples - 1));
     snprintf(source, sizeof source, "test %lld", (long long)sample);
-    WEFT_TRY(read_sample(test, sample, f->pixels, &label, err));
-    wf_train_normalise(f->p.data, f->pixels, f->p.images);
+    if (f->p.data->image[0]) {
+        WEFT_TRY(read_sample(test, sample, f->pixels, &label, err));
+        wf_train_normalise(f->p.data, f->pixels, f->p.values);
+        return report(f, source, label, err);
+    }
+    if (test->field[0].dtype != WEFT_F32)
+        WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "predict: samples are %s, expected pictures or f32",
+                  weft_dtype_name(test->field[0].dtype));
+    WEFT_TRY(read_sample(test, sample, (uint8_t *)f->p.values, &label, err));
     return report(f, source, label, err);
 }
 
@@ -151,7 +227,7 @@ static weft_status predict_all(finder *f, const weft_predict_options *o, const c
 {
     WEFT_TRY(wf_weights_load(f->p.programs, run_dir,
                              o->is_best ? "best.safetensors" : "weights.safetensors", err));
-    WEFT_TRY(wf_alloc(&f->p.allocator, f->p.n_pixels, 1, &f->pixels, err));
+    WEFT_TRY(wf_alloc(&f->p.allocator, f->p.n_values, 1, &f->pixels, err));
     for (size_t i = 0; i < o->n_files; i++) {
         WEFT_TRY(predict_file(f, o->files[i], err));
     }
@@ -183,6 +259,11 @@ weft_status weft_predict_run(weft_recipe *recipe, weft_device *device, const cha
     if (options->n_indices > 0 && !data.test) {
         status = wf_error_set(err, WEFT_ERR_FILE, "%s: no test part, expected one for an index",
                               recipe->v.data.dir);
+        goto fail;
+    }
+    if (data.n_classes < 1) {
+        status = wf_error_set(err, WEFT_ERR_UNSUPPORTED,
+                              "predict: the model has no classes, expected some");
         goto fail;
     }
     WEFT_TRY_GOTO(weft_state_create(device, &state, err));
@@ -230,7 +311,7 @@ static void describe_cell(sheet *s, int64_t i, const float *probabilities)
     else
         snprintf(s->captions[i], sizeof s->captions[i], "%.28s\nis %.24s", says, is);
     s->cells[i] = (wf_sheet_cell){
-        .pixels = s->pixels + (size_t)i * s->p.n_pixels,
+        .pixels = s->pixels + (size_t)i * s->p.n_values,
         .height = (int32_t)dims[1],
         .width = (int32_t)dims[2],
         .n_channels = (int32_t)dims[0],
@@ -246,8 +327,8 @@ static weft_status load_cell(sheet *s, int64_t i, int64_t slot, weft_error *err)
     const int64_t n = dims[1] * dims[2];
     WEFT_TRY(read_sample(s->split->dataset, wf_split_sample(s->split, i), s->planes, &s->labels[i],
                          err));
-    wf_train_normalise(s->p.data, s->planes, s->p.images + (size_t)slot * s->p.n_pixels);
-    uint8_t *out = s->pixels + (size_t)i * s->p.n_pixels;
+    wf_train_normalise(s->p.data, s->planes, s->p.values + (size_t)slot * s->p.n_values);
+    uint8_t *out = s->pixels + (size_t)i * s->p.n_values;
     for (int64_t c = 0; c < dims[0]; c++) {
         for (int64_t k = 0; k < n; k++) {
             out[k * dims[0] + c] = s->planes[c * n + k];
@@ -259,8 +340,8 @@ static weft_status load_cell(sheet *s, int64_t i, int64_t slot, weft_error *err)
 static weft_status fill_sheet(sheet *s, weft_error *err)
 {
     const wf_allocator *a = &s->p.allocator;
-    WEFT_TRY(wf_alloc(a, (size_t)s->n, s->p.n_pixels, &s->pixels, err));
-    WEFT_TRY(wf_alloc(a, 1, s->p.n_pixels, &s->planes, err));
+    WEFT_TRY(wf_alloc(a, (size_t)s->n, s->p.n_values, &s->pixels, err));
+    WEFT_TRY(wf_alloc(a, 1, s->p.n_values, &s->planes, err));
     WEFT_TRY(wf_alloc(a, (size_t)s->n, sizeof *s->labels, &s->labels, err));
     WEFT_TRY(wf_alloc(a, (size_t)s->n, sizeof *s->captions, &s->captions, err));
     for (int64_t first = 0; first < s->n; first += s->p.batch) {

@@ -3,6 +3,7 @@
 
 #include "data/readers.h"
 #include "data/sample_pack.h"
+#include "data/table_columns.h"
 #include "train/trainer.h"
 
 static bool is_images(const wf_dataset *dataset)
@@ -143,6 +144,10 @@ static weft_status resolve_names(weft_recipe *recipe, const wf_dataset *train, w
     wf_recipe_data *d = &recipe->v.data;
     d->n_classes = train->n_classes ? train->n_classes : WF_KEY_UNSET;
     WEFT_TRY(copy_text(recipe, train->reader, &d->reader, err));
+    if (wf_field_is_sound(&train->field[0])) {
+        d->rate = d->rate != WF_KEY_UNSET ? d->rate : WF_SOUND_RATE;
+        d->seconds = (double)train->field[0].dim[0] / (double)d->rate;
+    }
     WEFT_TRY(copy_text(recipe, train->vocabulary, &d->vocabulary, err));
     WEFT_TRY(copy_words(recipe, train->columns, train->n_columns, &d->columns, err));
     return copy_words(recipe, train->class_names, (size_t)train->n_classes, &d->classes, err);
@@ -187,29 +192,72 @@ static weft_status resolve_normalisation(weft_recipe *recipe, wf_train_data *dat
     if (n->mean.n != data->image[0])
         WEFT_FAIL(err, WEFT_ERR_SHAPE, "data.normalise: %d means, the images have %lld channels",
                   n->mean.n, (long long)data->image[0]);
-    wf_train_data_from_recipe(recipe, data);
+    out->n_channels = n->mean.n;
+    memcpy(out->mean, n->mean.v, sizeof n->mean.v);
+    memcpy(out->std, n->std.v, sizeof n->std.v);
     return WEFT_OK;
 }
 
 _Static_assert(WF_NUMBERS_MAX == WF_NORMALISATION_MAX_CHANNELS, "one mean for each channel");
 
-bool wf_train_data_from_recipe(const weft_recipe *recipe, wf_train_data *out)
+static bool image_from_recipe(const weft_recipe *recipe, wf_train_data *out)
 {
     const wf_recipe_data *d = &recipe->v.data;
     const struct wf_normalise *n = &d->normalise;
-    if (d->image.n != 3 || d->n_classes == WF_KEY_UNSET || (n->is_on && n->mean.n == 0))
+    if (d->image.n != 3 || (n->is_on && n->mean.n == 0))
         return false;
     memcpy(out->image, d->image.v, sizeof out->image);
     out->input = (wf_data_field){.name = "image", .dtype = WEFT_F32, .ndim = 3};
     memcpy(out->input.dim, d->image.v, sizeof out->image);
-    if (wf_recipe_wants_label(recipe))
-        out->label = (wf_data_field){.name = "label", .dtype = WEFT_I32};
-    out->n_classes = d->n_classes;
     if (n->is_on) {
         out->normalisation.n_channels = n->mean.n;
         memcpy(out->normalisation.mean, n->mean.v, sizeof n->mean.v);
         memcpy(out->normalisation.std, n->std.v, sizeof n->std.v);
     }
+    return true;
+}
+
+static bool sound_from_recipe(const weft_recipe *recipe, wf_train_data *out)
+{
+    const wf_recipe_data *d = &recipe->v.data;
+    if (!d->reader || strcmp(d->reader, "sound") != 0 || d->rate == WF_KEY_UNSET ||
+        !(d->seconds > 0.0))
+        return false;
+    out->input = (wf_data_field){.name = "sound", .dtype = WEFT_F32, .ndim = 1};
+    out->input.dim[0] = (int64_t)(d->seconds * (double)d->rate + 0.5);
+    return true;
+}
+
+static bool table_from_recipe(const weft_recipe *recipe, wf_train_data *out)
+{
+    const wf_recipe_data *d = &recipe->v.data;
+    wf_arena arena;
+    wf_table_column column;
+    if (!d->reader || strcmp(d->reader, "table") != 0 || d->columns.n == 0)
+        return false;
+    out->input = (wf_data_field){.name = "value", .dtype = WEFT_F32, .ndim = 1};
+    wf_arena_init(&arena, &recipe->allocator);
+    bool is_right = true;
+    for (size_t i = 0; i < d->columns.n && is_right; i++) {
+        is_right = wf_table_column_parse(d->columns.v[i], &arena, &column, NULL) == WEFT_OK;
+        out->input.dim[0] += is_right ? wf_table_column_features(&column) : 0;
+    }
+    wf_arena_deinit(&arena);
+    return is_right;
+}
+
+bool wf_train_data_from_recipe(const weft_recipe *recipe, wf_train_data *out)
+{
+    const wf_recipe_data *d = &recipe->v.data;
+    memset(out, 0, sizeof *out);
+    out->allocator = recipe->allocator;
+    if (d->n_classes == WF_KEY_UNSET ||
+        !(image_from_recipe(recipe, out) || sound_from_recipe(recipe, out) ||
+          table_from_recipe(recipe, out)))
+        return false;
+    if (wf_recipe_wants_label(recipe))
+        out->label = (wf_data_field){.name = "label", .dtype = WEFT_I32};
+    out->n_classes = d->n_classes;
     return true;
 }
 

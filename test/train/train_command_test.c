@@ -102,7 +102,7 @@ static const wrong table[] = {
     {"eval " WEFT_TEST_TMP, 1,
      "weft: error: " WEFT_TEST_TMP ": no recipe.yaml in it, expected the folder of a run\n"},
     {"predict " WEFT_TEST_TMP, 2,
-     "weft predict: nothing to predict, expected image files or --index N\n"
+     "weft predict: nothing to predict, expected files or --index N\n"
      "(weft predict --help says what it takes)\n"},
 };
 
