@@ -8,6 +8,7 @@
 //   best.safetensors         those of the best validation accuracy
 //   receipt.json             what was computed, on what, with a digest for each step
 //   predictions.png          some test samples with what the network says
+//   confusion.png            labels against predictions, of the last evaluation, where there are classes
 // Every file is written beside its place, synced and renamed: a killed run, or a full disk, leaves the
 // files of before.
 //
@@ -139,6 +140,47 @@ typedef struct weft_train_options {
 WEFT_API weft_status weft_train_run(weft_recipe *recipe, weft_device *device,
                                     const weft_train_options *options,
                                     const weft_train_events *events, weft_error *err);
+
+// ---- learning rates
+typedef struct weft_lr_point {
+    int64_t step; // from 1
+    float lr;
+    float loss;
+    double smoothed; // of the losses so far, see weft_lr_find_run
+} weft_lr_point;
+
+typedef struct weft_lr_find_options {
+    size_t struct_size;
+    double least, most; // 0: 1e-7 and 10
+    int64_t n_steps;    // 0: 100
+    const char *dir;    // NULL: runs/<name>-lr-find
+    void (*point)(void *user, const weft_lr_point *point);
+    bool (*wants_stop)(void *user);
+    void *user;
+} weft_lr_find_options;
+#define WEFT_LR_FIND_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(weft_lr_find_options), 0, 0, 0, NULL, NULL, NULL, NULL                              \
+    }
+
+typedef struct weft_lr_find_result {
+    int64_t n_steps; // that were taken
+    bool
+        is_diverged; // it ended early: the loss went beyond four times the least, or was not finite
+    double lr_at_least; // where the smoothed loss is least
+    double lr_steepest; // where it falls fastest over log(lr)
+    double suggested;   // a tenth of lr_at_least
+} weft_lr_find_result;
+
+// The range test of L. Smith, "Cyclical Learning Rates for Training Neural Networks", 2017, with a rate that
+// rises exponentially (S. Gugger, 2018): n_steps of the recipe's training, whose rate goes from least to
+// most, whatever its schedule says. Smoothed losses are averages that keep 0.9 a step, over 1 - 0.9^step.
+// Leaves <dir>/lr-find.png and <dir>/lr-find.jsonl, and the recipe as it was but resolved.
+// Errors: as weft_train_run; WEFT_ERR_USAGE (least not below most, fewer than 10 steps),
+// WEFT_ERR_NONFINITE (before the tenth step), WEFT_ERR_INTERRUPTED.
+WEFT_API weft_status weft_lr_find_run(weft_recipe *recipe, weft_device *device,
+                                      const weft_lr_find_options *options,
+                                      weft_lr_find_result *out_result, weft_error *err);
 
 // ---- evaluation
 // What is counted by class; all of n_classes, NaN where a class has no such value.

@@ -54,7 +54,7 @@ static void train_tells_programs(void **state)
     assert_int_equal(weft("eval " DIR_A " --json", "2>&1", again, sizeof again), 0);
     assert_memory_equal(again, "{\"loss\":", 8);
     assert_int_equal(count(again, ",\"accuracy\":"), 1);
-    assert_int_equal(count(again, ",\"samples\":37}\n"), 1);
+    assert_int_equal(count(again, ",\"samples\":37,"), 1);
     assert_int_equal(weft("verify " DIR_A " --device ref", "2>&1", again, sizeof again), 0);
     assert_int_equal(count(again, "ref: the same bits in 18 steps and in the final weights"), 1);
     assert_int_equal(weft("predict " DIR_A " --index 5", "2>&1", again, sizeof again), 0);
