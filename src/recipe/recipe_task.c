@@ -31,7 +31,8 @@ static void fail(const task *t, weft_status code, const char *what, weft_val val
 // ---- targets: [b,..]
 static weft_val target_label(task *t)
 {
-    if (!t->in->label.id)
+    // A loss of the model's own looks at no label: the program has none.
+    if (!t->in->label.id && t->recipe->v.loss.kind != WF_LOSS_OWN)
         fail(t, WEFT_ERR_SHAPE, "target: label", t->in->label);
     return t->in->label;
 }
@@ -231,7 +232,8 @@ static weft_val build_loss(const task *t, weft_val out, weft_val target, weft_va
 
 bool wf_recipe_wants_label(const weft_recipe *recipe)
 {
-    return recipe->v.target.kind == WF_TARGET_LABEL || recipe->v.target.kind == WF_TARGET_MASK;
+    return recipe->v.loss.kind != WF_LOSS_OWN &&
+           (recipe->v.target.kind == WF_TARGET_LABEL || recipe->v.target.kind == WF_TARGET_MASK);
 }
 
 int64_t wf_recipe_n_classes(const weft_recipe *recipe, int64_t n_classes)
