@@ -92,6 +92,7 @@ typedef struct wf_recipe_data {
     } augment;
     // The part of the training data that validation takes; 0: the test part is used.
     double validation;
+    int64_t take; // only so many samples of the training part are trained on; WF_KEY_UNSET: all
     bool is_stratified;
     int32_t fit; // of pictures: wf_image_fitting
     // Sounds.

@@ -81,6 +81,16 @@ static weft_status check_values(weft_recipe *recipe, weft_error *err)
     return WEFT_OK;
 }
 
+weft_status wf_recipe_read_values(weft_recipe *recipe, weft_error *err)
+{
+    const wf_key_reader reader = {&recipe->arena, err};
+    wf_recipe_defaults(&recipe->v);
+    WEFT_TRY(wf_keys_read(&reader, wf_recipe_keys, recipe->tree.root, "", &recipe->v));
+    wf_recipe_training_resolve(&recipe->v);
+    WEFT_TRY(check_values(recipe, err));
+    return find_data(recipe, err);
+}
+
 static weft_status apply_settings(weft_recipe *recipe, const char *const *settings,
                                   size_t n_settings, weft_error *err)
 {
@@ -98,44 +108,52 @@ static weft_status apply_settings(weft_recipe *recipe, const char *const *settin
     return WEFT_OK;
 }
 
-static weft_status read_into(weft_recipe *recipe, const char *path, const char *const *settings,
-                             size_t n_settings, weft_error *err)
+static weft_status read_into(weft_recipe *recipe, const char *path, const char *text,
+                             const char *const *settings, size_t n_settings, weft_error *err)
 {
-    char *text = NULL;
     recipe->path = wf_arena_strdup(&recipe->arena, path);
     if (!recipe->path)
         WEFT_FAIL(err, WEFT_ERR_MEMORY, "memory: no room for the recipe");
-    WEFT_TRY(wf_file_read_text(&recipe->allocator, path, &text, err));
-    weft_status status = wf_yaml_parse(&recipe->allocator, path, text, &recipe->tree, err);
-    wf_free(&recipe->allocator, text);
-    WEFT_TRY(status);
+    WEFT_TRY(wf_yaml_parse(&recipe->allocator, path, text, &recipe->tree, err));
     WEFT_TRY(apply_settings(recipe, settings, n_settings, err));
-    const wf_key_reader reader = {&recipe->arena, err};
-    wf_recipe_defaults(&recipe->v);
-    WEFT_TRY(wf_keys_read(&reader, wf_recipe_keys, recipe->tree.root, "", &recipe->v));
-    wf_recipe_training_resolve(&recipe->v);
-    WEFT_TRY(check_values(recipe, err));
-    return find_data(recipe, err);
+    const wf_yaml_entry *phases = wf_yaml_find(recipe->tree.root, "phases");
+    if (!phases)
+        return wf_recipe_read_values(recipe, err);
+    const wf_yaml *list = phases->value;
+    wf_yaml_remove(recipe->tree.root, "phases");
+    return wf_phases_read(recipe, list, err);
 }
 
-weft_status weft_recipe_read(weft_context *context, const char *path, const char *const *settings,
-                             size_t n_settings, weft_recipe **out_recipe, weft_error *err)
+weft_status wf_recipe_read_text(weft_context *context, const char *path, const char *text,
+                                const char *const *settings, size_t n_settings,
+                                weft_recipe **out_recipe, weft_error *err)
 {
-    WEFT_REQUIRE(err, context && path && out_recipe && (settings || !n_settings),
-                 "recipe: read without context, path or settings");
-    *out_recipe = NULL;
     weft_recipe *recipe;
     WEFT_TRY(wf_alloc(&context->allocator, 1, sizeof *recipe, &recipe, err));
     recipe->context = context;
     recipe->allocator = context->allocator;
     wf_arena_init(&recipe->arena, &recipe->allocator);
-    const weft_status status = read_into(recipe, path, settings, n_settings, err);
+    const weft_status status = read_into(recipe, path, text, settings, n_settings, err);
     if (status != WEFT_OK) {
         weft_recipe_destroy(recipe);
         return status;
     }
     *out_recipe = recipe;
     return WEFT_OK;
+}
+
+weft_status weft_recipe_read(weft_context *context, const char *path, const char *const *settings,
+                             size_t n_settings, weft_recipe **out_recipe, weft_error *err)
+{
+    char *text = NULL;
+    WEFT_REQUIRE(err, context && path && out_recipe && (settings || !n_settings),
+                 "recipe: read without context, path or settings");
+    *out_recipe = NULL;
+    WEFT_TRY(wf_file_read_text(&context->allocator, path, &text, err));
+    const weft_status status =
+        wf_recipe_read_text(context, path, text, settings, n_settings, out_recipe, err);
+    wf_free(&context->allocator, text);
+    return status;
 }
 
 weft_status weft_recipe_read_run(weft_context *context, const char *run_dir,

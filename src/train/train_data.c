@@ -280,6 +280,9 @@ static weft_status open_all(weft_recipe *recipe, wf_train_data *out, weft_error 
 {
     WEFT_TRY(open_train(recipe, &out->train, err));
     WEFT_TRY(split_train(recipe, out, err));
+    const int64_t take = recipe->v.data.take;
+    if (take != WF_KEY_UNSET && take < out->train_split.n)
+        out->train_split.n = take;
     // The test part is read by what was learnt from the training split.
     WEFT_TRY(wf_dataset_learn(out->train, &out->train_split, err));
     WEFT_TRY(open_test(recipe, out->train, &out->test, err));

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "train/memory_limit.h"
 #include "train/metrics.h"
+#include "train/phases.h"
+#include "train/run_events.h"
 #include "train/run_log.h"
 #include "train/trainer.h"
 
@@ -18,6 +20,7 @@ typedef struct run {
     const weft_train_events *events;
     char *dir;
     wf_run_log log;
+    wf_event_file *event_file; // NULL: not asked for
     double start_s;
     int64_t n_samples; // of this process
     // The rate shown now, and where the next begins.
@@ -35,14 +38,8 @@ static weft_status choose_dir(run *r, const weft_train_options *o, weft_error *e
     const wf_allocator *a = &r->t.allocator;
     static const char *const signs[] = {"checkpoint.safetensors", "weights.safetensors",
                                         "receipt.json"};
-    char name[256];
-    if (!o->run_dir) {
-        for (int n = 1;; n++) {
-            snprintf(name, sizeof name, "runs/%.200s-%d", r->t.recipe->v.name, n);
-            if (!wf_file_is_directory(name) && !wf_file_is_regular(name))
-                return wf_strdup(a, name, &r->dir, err);
-        }
-    }
+    if (!o->run_dir)
+        return wf_run_dir_choose(a, r->t.recipe->v.name, &r->dir, err);
     WEFT_TRY(wf_strdup(a, o->run_dir, &r->dir, err));
     for (size_t i = 0; i < WF_COUNT_OF(signs) && !o->is_resumed; i++) {
         char *path;
@@ -149,6 +146,8 @@ static weft_status tell_step(run *r, weft_error *err)
     WEFT_TRY(wf_run_log_step(&r->log, &event, err));
     if (t->has_statistics)
         WEFT_TRY(wf_run_log_statistics(&r->log, t->step, &t->statistics, err));
+    if (r->event_file)
+        WEFT_TRY(wf_run_events_step(r->event_file, t, err));
     if (r->events->step)
         r->events->step(r->events->user, &event);
     return WEFT_OK;
@@ -213,6 +212,8 @@ static weft_status evaluate(run *r, bool is_last, weft_error *err)
         WEFT_TRY(wf_weights_save(&t->programs, r->dir, "best.safetensors", err));
     }
     WEFT_TRY(wf_run_log_epoch(&r->log, &event, err));
+    if (r->event_file)
+        WEFT_TRY(wf_run_events_epoch(r->event_file, t, err));
     if (r->events->epoch)
         r->events->epoch(r->events->user, &event);
     return WEFT_OK;
@@ -316,6 +317,8 @@ static weft_status run_all(run *r, const weft_train_options *o, weft_error *err)
     WEFT_TRY(wf_run_log_open(&t->allocator, r->dir, t->log_bytes, &r->log, err));
     if (!is_found)
         WEFT_TRY(wf_trainer_start(t, 0, 0, err));
+    if (t->recipe->v.train.has_tensorboard)
+        WEFT_TRY(wf_event_file_create(&t->allocator, r->dir, t->step, &r->event_file, err));
     restore_epoch(r);
     r->first_step = t->step;
     tell_start(r);
@@ -324,24 +327,34 @@ static weft_status run_all(run *r, const weft_train_options *o, weft_error *err)
     return finish(r, err);
 }
 
-weft_status weft_train_run(weft_recipe *recipe, weft_device *device,
-                           const weft_train_options *options, const weft_train_events *events,
-                           weft_error *err)
+static weft_status train_one(weft_recipe *recipe, weft_device *device, const weft_train_options *o,
+                             const weft_train_events *events, weft_error *err)
 {
-    static const weft_train_options defaults = WEFT_TRAIN_OPTIONS_INIT;
-    const weft_train_options *o = options ? options : &defaults;
-    run r = {.events = events ? events : &no_events};
-    WEFT_REQUIRE(err, recipe && device, "train: without recipe or device");
-    WEFT_REQUIRE(err, o->struct_size == sizeof *o && r.events->struct_size == sizeof *r.events,
-                 "train: struct_size of options is %zu and of events %zu, expected %zu and %zu",
-                 o->struct_size, r.events->struct_size, sizeof *o, sizeof *r.events);
+    run r = {.events = events};
     r.log.file = -1;
     r.log.line.allocator = recipe->allocator;
     weft_status status = wf_trainer_init(&r.t, recipe, device, o->n_loader_threads, err);
     if (status == WEFT_OK)
         status = run_all(&r, o, err);
     wf_run_log_close(&r.log);
+    wf_event_file_destroy(r.event_file);
     wf_free(&r.t.allocator, r.dir);
     wf_trainer_deinit(&r.t);
     return status;
+}
+
+weft_status weft_train_run(weft_recipe *recipe, weft_device *device,
+                           const weft_train_options *options, const weft_train_events *events,
+                           weft_error *err)
+{
+    static const weft_train_options defaults = WEFT_TRAIN_OPTIONS_INIT;
+    const weft_train_options *o = options ? options : &defaults;
+    const weft_train_events *e = events ? events : &no_events;
+    WEFT_REQUIRE(err, recipe && device, "train: without recipe or device");
+    WEFT_REQUIRE(err, o->struct_size == sizeof *o && e->struct_size == sizeof *e,
+                 "train: struct_size of options is %zu and of events %zu, expected %zu and %zu",
+                 o->struct_size, e->struct_size, sizeof *o, sizeof *e);
+    if (recipe->n_phases)
+        return wf_phases_run(recipe, device, o, e, train_one, err);
+    return train_one(recipe, device, o, e, err);
 }

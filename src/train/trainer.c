@@ -45,6 +45,8 @@ weft_status wf_trainer_init(wf_trainer *t, weft_recipe *recipe, weft_device *dev
     t->steps_per_epoch = (t->data.train_split.n + train->batch - 1) / train->batch;
     t->total_steps =
         train->steps != WF_KEY_UNSET ? train->steps : train->epochs * t->steps_per_epoch;
+    if (recipe->step_budget > 0 && recipe->n_phases && t->total_steps > recipe->step_budget)
+        t->total_steps = recipe->step_budget;
     wf_program_cache_init(&t->programs, recipe, &t->data, t->state, t->total_steps);
     t->programs.uses_averages = train->ema > 0.0;
     return WEFT_OK;

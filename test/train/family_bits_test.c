@@ -97,7 +97,7 @@ static void learns(void **state)
                 begin += run.loss[s];
                 end += run.loss[90 + s];
             }
-            if (!(end < 0.97f * begin))
+            if (!(end < 0.99f * begin))
                 fail_msg("%s: loss %g at first, %g in the end", names[k], (double)begin / 10,
                          (double)end / 10);
         }

@@ -31,6 +31,16 @@ static const family_small families_small[] = {
     {"vae", "[1,8,8]",
      "model: {family: vae, hidden: [19], code: 3}\nloss: {kind: bce, reduction: sum}\n"
      "target: image\n"},
+    {"dbn, rbm", "[1,8,8]",
+     "model: {family: dbn, hidden: [13, 9], layer: 2, gibbs: 2, linear_top: true}\n"
+     "loss: own\ntarget: image\n"},
+    {"dbn, chains", "[1,8,8]",
+     "model: {family: dbn, hidden: [13], chains: 7}\nloss: own\ntarget: image\n"},
+    {"dbn, classifier", "[1,8,8]",
+     "model: {family: dbn, hidden: [13, 9], mode: classifier, dropout: 0.1}\n"},
+    {"dbn, autoencoder", "[1,8,8]",
+     "model: {family: dbn, hidden: [13, 9], mode: autoencoder, linear_top: true}\n"
+     "loss: bce\ntarget: image\n"},
     {"layers", "[1,8,8]",
      "model:\n"
      "  - conv: {out: 4, kernel: 3, pad: 1}\n"
