@@ -177,7 +177,10 @@ static weft_val make_view(maker *m)
     const int64_t zero[] = {0, 0, 0}, one[] = {1, 0, 2}, flat[] = {-1};
     const int64_t lower[] = {1, 0, 1};
     const int64_t upper[] = {t.dims[0] + 1, t.dims[1], t.dims[2] + 1};
-    switch (draw(m, 4)) {
+    const int32_t axes[] = {(int32_t)draw(m, 2), 2};
+    switch (draw(m, 6)) {
+    case 4: return weft_flip(g, x, axes, 1 + draw(m, 2));
+    case 5: return weft_add(g, weft_flip(g, weft_sin(g, x), axes, 2), x);
     case 0: return weft_permute(g, weft_tanh(g, weft_permute(g, x, turn)), back);
     case 1: return weft_reshape(g, weft_sigmoid(g, weft_reshape(g, x, flat, 1)), t.dims, t.ndim);
     case 2: {
@@ -190,6 +193,19 @@ static weft_val make_view(maker *m)
         return weft_slice(g, weft_abs(g, both), zero, t.dims, NULL);
     }
     }
+}
+
+// Terms that follow one another along an axis.
+static weft_val make_chain(maker *m)
+{
+    weft_graph *g = m->g;
+    const weft_val x = any_cube(m);
+    const int32_t axis = (int32_t)draw(m, 3);
+    if (draw(m, 3) == 0) {
+        const weft_val near_one = weft_fma(g, weft_tanh(g, x), scalar(m, 0.0625), scalar(m, 1.0));
+        return weft_reduce_prod(g, near_one, &axis, 1, true);
+    }
+    return weft_mul(g, weft_cumsum(g, x, axis, draw(m, 2), draw(m, 2)), scalar(m, 0.0625));
 }
 
 // x x^T x, as attention has it.
@@ -226,7 +242,7 @@ static void grow(maker *m)
     static weft_val (*const makers[])(maker *) = {
         make_unary,  make_unary,  make_binary, make_binary,  make_binary,  make_select,
         make_reduce, make_reduce, make_norm,   make_view,    make_softmax, make_view,
-        make_cast,   make_random, make_binary, make_product,
+        make_cast,   make_random, make_binary, make_product, make_chain,
     };
     put(m, makers[draw(m, (uint32_t)WF_COUNT_OF(makers))](m));
 }

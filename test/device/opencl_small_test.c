@@ -148,6 +148,29 @@ static weft_val top_k(weft_graph *g)
     return values;
 }
 
+static weft_val cumsum(weft_graph *g)
+{
+    return weft_cumsum(g, input(g, "a", WEFT_F32, 3, (int64_t[]){2, 1030, 3}), 1, true, true);
+}
+
+static weft_val cumprod(weft_graph *g)
+{
+    return weft_cumprod(g, input(g, "a", WEFT_F32, 2, (int64_t[]){3, 33}), 1, false, true);
+}
+
+static weft_val reduce_prod(weft_graph *g)
+{
+    static const int32_t axes[] = {0, 2};
+    return weft_reduce_prod(g, input(g, "a", WEFT_F32, 3, (int64_t[]){3, 5, 7}), axes, 2, false);
+}
+
+static weft_val flip(weft_graph *g)
+{
+    static const int32_t axes[] = {0, 2};
+    const weft_val a = input(g, "a", WEFT_F32, 3, (int64_t[]){3, 5, 33});
+    return weft_add(g, weft_exp(g, weft_flip(g, a, axes, 2)), a);
+}
+
 static weft_val guard(weft_graph *g)
 {
     return weft_guard(g, input(g, "a", WEFT_F32, 1, (int64_t[]){300}));
@@ -183,6 +206,10 @@ static const struct {
     {"dynamic_slice", dynamic_slice},
     {"dynamic_update", dynamic_update},
     {"top_k", top_k},
+    {"cumsum", cumsum},
+    {"cumprod", cumprod},
+    {"reduce_prod", reduce_prod},
+    {"flip", flip},
     {"guard", guard},
     {"row in two launches", row_staged},
     {"random and cast", random_cast},
