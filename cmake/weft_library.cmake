@@ -5,6 +5,19 @@ if(NOT weft_sources)
   message(FATAL_ERROR "weft: no sources under src/")
 endif()
 
+# Messages of protobuf as C, by protoc-c. Its sources are its own: not held to our warnings.
+if(WEFT_HAVE_PROTOBUF_C)
+  set(weft_proto ${weft_generated}/tensorboard.pb-c)
+  add_custom_command(
+    OUTPUT ${weft_proto}.c ${weft_proto}.h
+    COMMAND ${WEFT_PROTOC_C} --proto_path=${CMAKE_SOURCE_DIR}/src/io --c_out=${weft_generated}
+            ${CMAKE_SOURCE_DIR}/src/io/tensorboard.proto
+    DEPENDS ${CMAKE_SOURCE_DIR}/src/io/tensorboard.proto
+    COMMENT "Messages of TensorBoard" VERBATIM)
+  set_source_files_properties(${weft_proto}.c PROPERTIES COMPILE_OPTIONS -w)
+  list(APPEND weft_sources ${weft_proto}.c)
+endif()
+
 add_library(weft_objects OBJECT ${weft_sources})
 target_link_libraries(weft_objects PRIVATE weft_flags)
 target_include_directories(weft_objects PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src

@@ -37,6 +37,19 @@ function(weft_optional name module package purpose)
   set(WEFT_HAVE_${upper} ${found} PARENT_SCOPE)
 endfunction()
 
+# protobuf-c: the library, and the compiler that makes its sources.
+macro(weft_optional_protobuf)
+  find_program(WEFT_PROTOC_C protoc-c)
+  mark_as_advanced(WEFT_PROTOC_C)
+  if(WEFT_CORE_ONLY OR WEFT_PROTOC_C)
+    weft_optional(protobuf-c libprotobuf-c libprotobuf-c-dev "writing TensorBoard event files")
+  else()
+    set(WEFT_HAVE_PROTOBUF-C 0)
+    weft_report(protobuf-c "no: " "protoc-c not found, writing TensorBoard event files is left out, install protobuf-c-compiler")
+  endif()
+  set(WEFT_HAVE_PROTOBUF_C ${WEFT_HAVE_PROTOBUF-C})
+endmacro()
+
 set(weft_requires_private "")
 weft_optional(yaml yaml-0.1 libyaml-dev "reading recipes")
 weft_optional(cjson libcjson libcjson-dev "JSON output and receipts")
@@ -46,6 +59,7 @@ weft_optional(jpeg libjpeg libjpeg-dev "JPEG pictures")
 weft_optional(webp libwebp libwebp-dev "WebP pictures")
 weft_optional(libzip libzip libzip-dev "reading .npz archives")
 weft_optional(sndfile sndfile libsndfile1-dev "reading sound")
+weft_optional_protobuf()
 string(STRIP "${weft_requires_private}" weft_requires_private)
 
 # OpenCL is loaded at run time: only its headers are wanted here.
@@ -71,7 +85,7 @@ set(WEFT_HAVE_THREADS 1)
 weft_report(threads "yes " "(POSIX)")
 
 # Known to the design, used by nothing yet: said, so that nobody wonders.
-foreach(later cuda hip mpi hdf5 protobuf-c)
+foreach(later cuda hip mpi hdf5)
   weft_report(${later} "no: " "not used yet")
 endforeach()
 

@@ -34,7 +34,7 @@ endfunction()
 if(WEFT_CMOCKA_FOUND)
   # Besides the test files: what several of them share, which is every other file that is no program.
   file(GLOB_RECURSE weft_test_helpers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/test/*.c)
-  list(FILTER weft_test_helpers EXCLUDE REGEX "_test\\.c$|/test/fake/|/test/runner/main\\.c$")
+  list(FILTER weft_test_helpers EXCLUDE REGEX "_test\\.c$|/test/fake/|/test/fuzz/|/test/runner/main\\.c$")
   foreach(file IN LISTS weft_test_helpers)
     file(STRINGS ${file} program LIMIT_COUNT 1 REGEX "^int main\\(")
     if(program)
@@ -105,6 +105,10 @@ if(EXISTS ${weft_sweep})
   target_include_directories(weft-exhaustive PRIVATE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_compile_options(weft-exhaustive PRIVATE -O3 $<$<BOOL:${WEFT_COMPILES_native}>:-march=native>)
   weft_script_test(math_sweep full $<TARGET_FILE:weft-exhaustive> --stride 31)
+endif()
+
+if(TARGET weft)
+  weft_script_test(tensorboard_read full ${CMAKE_SOURCE_DIR}/test/train/tensorboard_read.sh $<TARGET_FILE:weft>)
 endif()
 
 weft_script_test(install_copy full ${CMAKE_SOURCE_DIR}/test/install/install_copy.sh ${CMAKE_SOURCE_DIR}

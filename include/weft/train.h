@@ -8,6 +8,7 @@
 //   best.safetensors         those of the best validation accuracy
 //   receipt.json             what was computed, on what, with a digest for each step
 //   predictions.png          some test samples with what the network says
+//   events.out.tfevents.*    curves for TensorBoard, with train.tensorboard; these have times in them
 //   confusion.png            labels against predictions, of the last evaluation, where there are classes
 // Every file is written beside its place, synced and renamed: a killed run, or a full disk, leaves the
 // files of before.

@@ -26,7 +26,7 @@ configure() {
 source=$1 cc=$3
 configure plain
 configure core -DWEFT_CORE_ONLY=ON
-for part in yaml cjson zlib png jpeg webp libzip sndfile opencl; do
+for part in yaml cjson zlib png jpeg webp libzip sndfile protobuf-c opencl; do
     grep -qE "^-- weft: $part +no: switched off by WEFT_CORE_ONLY$" "$dir/core.txt" || {
         echo "configure (core) does not say that $part is switched off"
         exit 1
