@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "io/crc32c.h"
-#include "tensorboard.pb-c.h"
+#include <tensorboard.pb-c.h> // generated
 
 #define VERSION "brain.Event:2"
 #define HEAD_BYTES 12
