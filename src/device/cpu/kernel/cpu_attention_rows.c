@@ -1,8 +1,8 @@
 // Attention of one instruction set: what lies between the products of a block of queries and keys, and the
 // products themselves where hidden pairs may not be multiplied. Stage: RUN, inside attention tasks.
 // doc/arithmetic.md, Attention. The products are tiles (cpu_gemm.c).
+#include "device/cpu/kernel/cpu_gemm_vec.h"
 #include "device/cpu/kernel/cpu_kernel.h"
-
 #include "math/sum.h"
 #include "math/weft_math.h"
 
@@ -15,11 +15,17 @@
 
 _Static_assert(KEYS == 2 * LANES, "a lane of the row sum adds two keys");
 
+// Keys before this one are seen, as far as there is no mask.
+static int32_t get_end(const wf_cpu_attention_block *b, int64_t i)
+{
+    const int64_t last = b->is_causal && b->causal + i < b->n_keys ? b->causal + i + 1 : b->n_keys;
+    return (int32_t)(last > 0 ? last : 0);
+}
+
 // Which keys of the block row i sees, as 0 or 1; returns how many.
 static int get_seen(const wf_cpu_attention_block *b, int64_t i, int32_t seen[KEYS])
 {
-    const int64_t last = b->is_causal && b->causal + i < b->n_keys ? b->causal + i + 1 : b->n_keys;
-    const int32_t end = (int32_t)(last > 0 ? last : 0);
+    const int32_t end = get_end(b, i);
     int n = 0;
     EACH_KEY(seen[j] = j < end);
     if (b->bool_mask) {
@@ -64,60 +70,108 @@ static void get_scores(const wf_cpu_attention_block *b, int64_t i, const int32_t
     });
 }
 
-// The order of maxima as that of integers: -inf .. -0 < +0 .. +inf < NaN. Integer maxima become vector code.
-static inline int32_t order_key(float x)
+// ---- over the 64 numbers of a row, as vectors
+typedef int32_t vi __attribute__((vector_size(VL * 4)));
+
+// v folded with its own upper half, again and again; element 0 is the result.
+#if VL == 16
+#define FOLD(v, combine)                                                                           \
+    v = combine(v, __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12,   \
+                                           13, 14, 15));                                           \
+    v = combine(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7)); \
+    v = combine(v, __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3)); \
+    v = combine(v, __builtin_shufflevector(v, v, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1))
+#elif VL == 8
+#define FOLD(v, combine)                                                                           \
+    v = combine(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 4, 5, 6, 7));                         \
+    v = combine(v, __builtin_shufflevector(v, v, 2, 3, 2, 3, 2, 3, 2, 3));                         \
+    v = combine(v, __builtin_shufflevector(v, v, 1, 1, 1, 1, 1, 1, 1, 1))
+#else
+#define FOLD(v, combine)                                                                           \
+    v = combine(v, __builtin_shufflevector(v, v, 2, 3, 2, 3));                                     \
+    v = combine(v, __builtin_shufflevector(v, v, 1, 1, 1, 1))
+#endif
+
+VEC_INLINE vf v_select(vi mask, vf a, vf b)
 {
-    const wf_u32 u = wf_as_u32(x);
-    const wf_u32 one = (u & 0x7fffffffu) > 0x7f800000u ? 0x7fc00000u : u;
-    return (int32_t)(one ^ ((wf_u32)((wf_i32)one >> 31) & 0x7fffffffu));
+    return (vf)((mask & (vi)a) | (~mask & (vi)b));
 }
 
-static inline float key_value(int32_t key)
+VEC_INLINE vf v_add(vf a, vf b)
 {
-    const wf_u32 u = (wf_u32)key;
-    return wf_as_f32(u ^ ((wf_u32)(key >> 31) & 0x7fffffffu));
+    return a + b;
+}
+
+// The greater; NaN of either side stays. The sign of a zero maximum reaches no result: neither exp(s - m) nor
+// m + log(l), with l at least 1, shows it.
+VEC_INLINE vf v_greater(vf a, vf b)
+{
+    return v_select((a < b) | (b != b), b, a);
 }
 
 static float get_max(const float x[KEYS], float m)
 {
-    int32_t high = order_key(m);
-    for (int j = 0; j < KEYS; j++) {
-        const int32_t key = order_key(x[j]);
-        high = key > high ? key : high;
+    vf high = v_set(m);
+    VEC_UNROLL for (int j = 0; j < KEYS; j += VL) high = v_greater(high, v_load(x + j));
+    FOLD(high, v_greater);
+    return high[0];
+}
+
+// Rows of 64 chains into scores; what lies from `end` on becomes -inf.
+static void scale_row(float *s, float scale, int32_t end)
+{
+    vi place;
+    for (int j = 0; j < VL; j++)
+        place[j] = j;
+    VEC_UNROLL for (int j = 0; j < KEYS; j += VL)
+    {
+        const vf x = v_load(s + j) * v_set(scale);
+        v_store(s + j, v_select(place + j < end, x, v_set(-WF_INF)));
     }
-    return key_value(high);
 }
 
 // The row rule over one block: lanes start at +0, and p is never -0.
 static float get_sum(const float p[KEYS])
 {
-    float lane[LANES];
-    for (int j = 0; j < LANES; j++)
-        lane[j] = p[j] + p[j + LANES];
-    for (int j = 0; j < 16; j++)
-        lane[j] = lane[j] + lane[j + 16];
-    for (int j = 0; j < 8; j++)
-        lane[j] = lane[j] + lane[j + 8];
-    for (int j = 0; j < 4; j++)
-        lane[j] = lane[j] + lane[j + 4];
-    return (lane[0] + lane[2]) + (lane[1] + lane[3]);
+    vf lane[LANES / VL];
+    VEC_UNROLL for (int j = 0; j < LANES / VL; j++) lane[j] =
+        v_load(p + j * VL) + v_load(p + LANES + j * VL);
+    VEC_UNROLL for (int width = LANES / VL / 2; width > 0; width /= 2)
+    {
+        VEC_UNROLL for (int j = 0; j < width; j++) lane[j] = lane[j] + lane[j + width];
+    }
+    vf sum = lane[0];
+    FOLD(sum, v_add);
+    return sum[0];
+}
+
+// The scores of row i; returns whether it sees any key.
+static bool get_row(const wf_cpu_attention_block *b, int64_t i)
+{
+    if (!b->bool_mask && !b->added_mask && !b->seen) {
+        const int32_t end = get_end(b, i);
+        scale_row(b->s + i * KEYS, b->scale, end);
+        return end > 0;
+    }
+    int32_t seen[KEYS];
+    const bool is_any = get_seen(b, i, seen) > 0;
+    get_scores(b, i, seen, b->s + i * KEYS);
+    return is_any;
 }
 
 static void softmax(const wf_cpu_attention_block *b)
 {
     float alpha[KEYS], next[KEYS];
-    int32_t n_seen[KEYS];
+    bool is_any[KEYS];
     for (int i = 0; i < KEYS; i++) {
         alpha[i] = 0.0f;
         next[i] = 0.0f;
-        n_seen[i] = 0;
+        is_any[i] = false;
     }
     for (int64_t i = 0; i < b->n_rows; i++) {
-        int32_t seen[KEYS];
-        n_seen[i] = get_seen(b, i, seen);
-        if (n_seen[i] == 0)
+        is_any[i] = get_row(b, i);
+        if (!is_any[i])
             continue;
-        get_scores(b, i, seen, b->s + i * KEYS);
         next[i] = get_max(b->s + i * KEYS, b->m[i]);
         alpha[i] = b->m[i] - next[i];
     }
@@ -127,7 +181,7 @@ static void softmax(const wf_cpu_attention_block *b)
     for (int64_t i = 0; i < b->n_rows; i++) {
         float *p = b->s + i * KEYS, *o = b->o + i * b->ld;
         const float high = next[i], a = alpha[i];
-        if (n_seen[i] == 0) {
+        if (!is_any[i]) {
             EACH_KEY(p[j] = 0.0f);
             continue;
         }
