@@ -2,6 +2,7 @@
 #   make demo              install what is missing, build, train a small network, compare two devices
 #   make check             install what is missing, build, run the tests (10 minutes on 2 cores)
 #   make check-full        sanitizers, Oclgrind, valgrind, clang, install test (40 minutes more)
+#   make fuzz              each reader of files against made-up ones, a minute each (SECONDS=60)
 #   make check-exhaustive  sweeps over all 2^32 inputs (hours)
 #   make bench             speed against the machine's limit; bench-arithmetic: cost of the definitions
 #   make install PREFIX=/somewhere [DESTDIR=...]
@@ -9,9 +10,10 @@
 
 BUILD  ?= build/release
 PREFIX ?= /usr/local
+SECONDS ?= 60
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all build setup setup-full demo check check-full check-exhaustive bench bench-arithmetic \
+.PHONY: all build setup setup-full demo check check-full fuzz check-exhaustive bench bench-arithmetic \
 	install format clean
 
 all: build
@@ -35,6 +37,9 @@ check: setup
 
 check-full: setup-full
 	@tools/check-full
+
+fuzz: setup-full
+	@tools/fuzz $(SECONDS)
 
 check-exhaustive: setup
 	@tools/check-exhaustive

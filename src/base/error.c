@@ -45,6 +45,15 @@ const char *weft_status_advice(weft_status code)
     return find_status(code)->advice;
 }
 
+// A message is one line, whatever names and cells of files stand in it.
+static void keep_one_line(char *message)
+{
+    for (; *message; message++) {
+        if ((unsigned char)*message < 0x20 || *message == 0x7F)
+            *message = ' ';
+    }
+}
+
 weft_status wf_error_set(weft_error *err, weft_status code, const char *format, ...)
 {
     if (err) {
@@ -54,6 +63,7 @@ weft_status wf_error_set(weft_error *err, weft_status code, const char *format, 
         err->reserved = 0;
         wf_text_vformat(err->message, sizeof err->message, format, args);
         va_end(args);
+        keep_one_line(err->message);
     }
     return code;
 }

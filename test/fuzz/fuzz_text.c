@@ -1,0 +1,4 @@
+// The text reader: characters.
+#include "fuzz.h"
+
+FUZZ_READER("text", .context = 4, .stride = 3)
