@@ -60,11 +60,28 @@ static const char **all_settings(const cli_common *common, const char *const *se
     return all;
 }
 
-int cli_run_open(const cli_common *common, const char *path, const char *const *settings,
-                 size_t n_settings, cli_run *out)
+// Where a recipe comes from: a file or a run folder, or data and a model's name.
+typedef struct recipe_source {
+    const char *path; // NULL: the other two
+    const char *data, *model;
+} recipe_source;
+
+static weft_status read_recipe(weft_context *context, const recipe_source *from,
+                               const char *const *settings, size_t n, weft_recipe **out,
+                               weft_error *err)
+{
+    struct stat info;
+    if (!from->path)
+        return weft_recipe_make(context, from->data, from->model, settings, n, out, err);
+    if (stat(from->path, &info) == 0 && S_ISDIR(info.st_mode))
+        return weft_recipe_read_run(context, from->path, settings, n, out, err);
+    return weft_recipe_read(context, from->path, settings, n, out, err);
+}
+
+static int open_run(const cli_common *common, const recipe_source *from,
+                    const char *const *settings, size_t n_settings, cli_run *out)
 {
     weft_error err = {0};
-    struct stat info;
     char seed[48];
     size_t n = 0;
     memset(out, 0, sizeof *out);
@@ -76,10 +93,7 @@ int cli_run_open(const cli_common *common, const char *path, const char *const *
         fprintf(stderr, "weft: error: out of memory\n");
         return CLI_FAILED;
     }
-    const bool is_dir = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    const weft_status status =
-        is_dir ? weft_recipe_read_run(out->context, path, all, n, &out->recipe, &err)
-               : weft_recipe_read(out->context, path, all, n, &out->recipe, &err);
+    const weft_status status = read_recipe(out->context, from, all, n, &out->recipe, &err);
     free(all);
     if (status != WEFT_OK)
         return cli_fail(&err);
@@ -87,6 +101,19 @@ int cli_run_open(const cli_common *common, const char *path, const char *const *
     with.arithmetic = weft_recipe_arithmetic(out->recipe) == WEFT_FAST ? CLI_ARITHMETIC_FAST
                                                                        : CLI_ARITHMETIC_EXACT;
     return cli_device(&with, out->context, &out->device);
+}
+
+int cli_run_open(const cli_common *common, const char *path, const char *const *settings,
+                 size_t n_settings, cli_run *out)
+{
+    return open_run(common, &(recipe_source){.path = path}, settings, n_settings, out);
+}
+
+int cli_run_make(const cli_common *common, const char *data, const char *model,
+                 const char *const *settings, size_t n_settings, cli_run *out)
+{
+    return open_run(common, &(recipe_source){.data = data, .model = model}, settings, n_settings,
+                    out);
 }
 
 void cli_run_close(cli_run *run)

@@ -15,6 +15,9 @@ typedef struct cli_run {
 // --seed and --precision are added. Returns 0 or an exit code, after a message.
 int cli_run_open(const cli_common *common, const char *path, const char *const *settings,
                  size_t n_settings, cli_run *out_run);
+// The same with a recipe for data and a model's name instead of a file.
+int cli_run_make(const cli_common *common, const char *data, const char *model,
+                 const char *const *settings, size_t n_settings, cli_run *out_run);
 void cli_run_close(cli_run *run);
 // The exit code of a library call's status, after its message.
 int cli_run_end(weft_status status, const weft_error *err);

@@ -10,6 +10,7 @@
 typedef struct options {
     cli_common common;
     const char *out_dir;
+    const char *data, *model;
     bool is_resumed;
     int64_t n_steps;
     int64_t n_loader_threads;
@@ -144,7 +145,8 @@ static int train(const options *o, const char *path, const char *const *settings
     reporter r = {.o = o, .json = {stdout, false}};
     weft_train_options train_options = WEFT_TRAIN_OPTIONS_INIT;
     weft_train_events events = WEFT_TRAIN_EVENTS_INIT;
-    int code = cli_run_open(&o->common, path, settings, n, &run);
+    int code = path ? cli_run_open(&o->common, path, settings, n, &run)
+                    : cli_run_make(&o->common, o->data, o->model, settings, n, &run);
     if (code == CLI_OK) {
         train_options.run_dir = o->out_dir;
         train_options.is_resumed = o->is_resumed;
@@ -186,8 +188,10 @@ static int run_train(const cli_verb *verb, int argc, char **argv)
     const int first = path ? 1 : 0;
     if (!path && o.is_resumed)
         path = o.out_dir;
-    if (!path)
-        return cli_usage(verb, "no recipe, expected a file");
+    if (!path && !(o.data && o.model))
+        return cli_usage(verb, "no recipe, expected a file, or --data and --model");
+    if (path && (o.data || o.model))
+        return cli_usage(verb, "--data or --model beside %s, expected one or the other", path);
     for (int i = first; i < n_words; i++) {
         if (!strchr(argv[i], '='))
             return cli_usage(verb, "'%s' beside the recipe, expected key=value", argv[i]);
@@ -209,6 +213,10 @@ static int run_train(const cli_verb *verb, int argc, char **argv)
 }
 
 static const cli_flag flags[] = {
+    {"data", CLI_TEXT, offsetof(options, data), "PATH",
+     "data to learn from without a recipe: a folder or a file"},
+    {"model", CLI_TEXT, offsetof(options, model), "NAME",
+     "a family of networks for it: resnet18, mlp, gpt ..."},
     {"out", CLI_TEXT, offsetof(options, out_dir), "DIR", "the run folder (runs/NAME-N)"},
     {"resume", CLI_SWITCH, offsetof(options, is_resumed), NULL,
      "go on with the run in --out, from its last checkpoint"},
@@ -221,7 +229,7 @@ static const cli_flag flags[] = {
 const cli_verb cli_verb_train = {
     .name = "train",
     .summary = "train a recipe",
-    .arguments = "RECIPE [KEY=VALUE ...]",
+    .arguments = "RECIPE | --data PATH --model NAME [KEY=VALUE ...]",
     .text =
         "KEY=VALUE sets a key of the recipe: train.epochs=2 optimiser.lr=1e-3. Ctrl-C finishes\n"
         "the step, saves and ends; --resume goes on, to the same bits.",

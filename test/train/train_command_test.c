@@ -74,7 +74,7 @@ static const wrong table[] = {
     {"", 2, "usage: weft VERB [ARGUMENTS] [FLAGS]"},
     {"trian", 2, "weft: no verb 'trian', did you mean 'train'?\n(weft --help lists the verbs)\n"},
     {"train", 2,
-     "weft train: no recipe, expected a file\n(weft train --help says what it takes)\n"},
+     "weft train: no recipe, expected a file, or --data and --model\n(weft train --help says what it takes)\n"},
     {"train x.yaml --speed 9", 2,
      "weft train: no flag '--speed'\n(weft train --help says what it takes)\n"},
     {"train x.yaml --steps many", 2,
