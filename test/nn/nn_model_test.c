@@ -271,7 +271,7 @@ static void refuses_unknown_activations(void **state)
     weft_activation(r.g, "rely", weft_scalar(r.g, WEFT_F32, 1.0));
     nn_expect_error(
         &r, WEFT_ERR_NAME,
-        "activation: \"rely\" is unknown, expected relu, leaky_relu, gelu, gelu_tanh, silu, tanh, "
+        "activation: \"rely\" is unknown, expected relu, relu6, leaky_relu, gelu, gelu_tanh, silu, tanh, "
         "sigmoid, softplus, softmax or none");
     nn_end(&r);
 }
