@@ -165,6 +165,9 @@ static void nvrtc_compiles_sources(void **state)
         {"#define WF_ELEM wf_u16\n#define WF_INDEX wf_i64\n", "gpu_dynamic.h"},
         {"#define WF_ELEM wf_f32\n#define WF_KEY wf_u32\n#define WF_ORDER_F32\n", "gpu_order.h"},
         {"#define WF_ELEM wf_i64\n#define WF_KEY wf_u64\n#define WF_ORDER_SIGNED\n", "gpu_order.h"},
+        {"#define WF_PART 0\n#define WF_COLUMNS 1\n", "gpu_attention.h"},
+        {"#define WF_PART 1\n#define WF_COLUMNS 2\n", "gpu_attention.h"},
+        {"#define WF_PART 2\n#define WF_COLUMNS 1\n", "gpu_attention.h"},
         {"", "gpu_probe.h"},
     };
     rtc r;

@@ -171,6 +171,44 @@ static weft_val flip(weft_graph *g)
     return weft_add(g, weft_exp(g, weft_flip(g, a, axes, 2)), a);
 }
 
+// Two heads share keys; causal, and every third pair hidden.
+static weft_val attend(weft_graph *g, weft_val x[3])
+{
+    static const int64_t dims[] = {1, 1, 9, 70};
+    weft_attention_options o = WEFT_ATTENTION_OPTIONS_INIT;
+    x[0] = input(g, "q", WEFT_F32, 4, (int64_t[]){1, 2, 9, 5});
+    x[1] = input(g, "k", WEFT_F32, 4, (int64_t[]){1, 1, 70, 5});
+    x[2] = input(g, "v", WEFT_F32, 4, (int64_t[]){1, 1, 70, 5});
+    const weft_val place =
+        weft_add(g, weft_iota(g, WEFT_I32, dims, 4, 2), weft_iota(g, WEFT_I32, dims, 4, 3));
+    o.is_causal = true;
+    o.mask = weft_less(g, weft_rem(g, place, weft_scalar(g, WEFT_I32, 3.0)),
+                       weft_scalar(g, WEFT_I32, 2.0));
+    return weft_attention(g, x[0], x[1], x[2], &o, NULL);
+}
+
+static weft_val attention(weft_graph *g)
+{
+    weft_val x[3];
+    return attend(g, x);
+}
+
+static weft_val attention_grad(weft_graph *g)
+{
+    weft_val x[3], dx[3];
+    const weft_val y = attend(g, x);
+    weft_grad(g, weft_sum(g, weft_mul(g, y, y), NULL, 0, false), x, 3, dx);
+    return weft_concat(g, dx + 1, 2, 1); // dq is computed, too
+}
+
+static weft_val attention_grad_q(weft_graph *g)
+{
+    weft_val x[3], dx[3];
+    const weft_val y = attend(g, x);
+    weft_grad(g, weft_sum(g, weft_mul(g, y, y), NULL, 0, false), x, 3, dx);
+    return dx[0];
+}
+
 static weft_val guard(weft_graph *g)
 {
     return weft_guard(g, input(g, "a", WEFT_F32, 1, (int64_t[]){300}));
@@ -210,6 +248,9 @@ static const struct {
     {"cumprod", cumprod},
     {"reduce_prod", reduce_prod},
     {"flip", flip},
+    {"attention", attention},
+    {"attention, dk and dv", attention_grad},
+    {"attention, dq", attention_grad_q},
     {"guard", guard},
     {"row in two launches", row_staged},
     {"random and cast", random_cast},
