@@ -115,8 +115,9 @@ static weft_val token_head(encoder *e, weft_val x, int64_t classes)
         return WEFT_NONE;
     weft_scope_push(g, "head");
     const weft_val known = weft_slice(g, e->table, zero, words, NULL); // without the mask
-    y = weft_matmul(g, weft_reshape(g, y, flat, 2), known, false, true);
+    y = weft_matmul(g, weft_reshape(g, wf_nn_store(e->nn, y), flat, 2), known, false, true);
     y = weft_add(g, y, wf_nn_parameter_init(e->nn, "bias", &zeros, &classes, 1, false));
+    y = wf_nn_store(e->nn, y);
     weft_scope_pop(g);
     return weft_reshape(g, y, dims, 3);
 }

@@ -93,7 +93,7 @@ static weft_val build(weft_nn *nn, weft_val tokens, const weft_gpt_options *o, w
     if (!x.id)
         return WEFT_NONE;
     if (o->is_tied)
-        return tied_head(g, x, table);
+        return wf_nn_store(nn, tied_head(g, wf_nn_store(nn, x), table));
     weft_linear_options head = WEFT_LINEAR_OPTIONS_INIT;
     head.no_bias = true;
     if (o->std > 0.0)

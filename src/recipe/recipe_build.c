@@ -38,7 +38,8 @@ weft_val wf_recipe_build(const weft_recipe *recipe, weft_nn *nn, weft_val x, int
 
 weft_dtype wf_recipe_storage(const weft_recipe *recipe)
 {
-    static const weft_dtype dtypes[] = {WEFT_F32, WEFT_BF16, WEFT_F16}; // as recipe_table.c names them
+    // As recipe_table.c names them.
+    static const weft_dtype dtypes[] = {WEFT_F32, WEFT_BF16, WEFT_F16};
     return dtypes[recipe->v.storage];
 }
 
