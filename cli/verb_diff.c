@@ -141,12 +141,12 @@ static int compare(const options *o, const cli_run *run, char **words, bool has_
     return code;
 }
 
-// Context and recipe; cli_run_open would open a device as well, which its --device names.
-static int open_recipe(const options *o, const char *path, char **settings, int n, cli_run *run)
+// Context and recipe; cli_run_open opens a device as well, which costs nothing as null. The context logs
+// through the flags it was given, so they must be the verb's own.
+static int open_recipe(options *o, const char *path, char **settings, int n, cli_run *run)
 {
-    cli_common with = o->common;
-    with.device = "null";
-    const int code = cli_run_open(&with, path, (const char *const *)settings, (size_t)n, run);
+    o->common.device = "null";
+    const int code = cli_run_open(&o->common, path, (const char *const *)settings, (size_t)n, run);
     weft_device_close(run->device);
     run->device = NULL;
     return code;
