@@ -202,7 +202,7 @@ static void is_a_command(void **state)
     assert_non_null(strstr(said.text,
                            "{\"event\":\"diff\",\"a\":\"cpu\",\"b\":\"ref\",\"equal\":true,"
                            "\"steps\":2}"));
-    snprintf(line, sizeof line, "$WEFT diff cpu opencl:99 %s", recipe);
+    snprintf(line, sizeof line, "$WEFT diff cpu tpu %s", recipe);
     case_command(&said, line);
     assert_int_equal(said.code, 3);
     case_command(&said, "$WEFT diff cpu");
