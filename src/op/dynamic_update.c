@@ -75,6 +75,16 @@ static weft_val build_cache(weft_graph *g, const weft_val *in, const int64_t *p)
     return next;
 }
 
+// Twice into a value that nobody else reads: both may write in its place; the value between is read too.
+static weft_val build_chain(weft_graph *g, const weft_val *in, const int64_t *p)
+{
+    const int32_t axis = (int32_t)p[0];
+    const weft_val once = weft_dynamic_update(g, weft_add(g, in[0], in[0]), in[1], in[2], axis);
+    const weft_val twice = weft_dynamic_update(g, once, in[1], weft_neg(g, in[2]), axis);
+    const weft_val last = weft_dynamic_update(g, twice, in[1], weft_abs(g, in[2]), axis);
+    return weft_add(g, twice, last);
+}
+
 static void cases(wf_check_list *list)
 {
     static const struct {
@@ -113,6 +123,13 @@ static void cases(wf_check_list *list)
         one.name = "out of range";
         one.inputs[1].fill = WF_CHECK_SPECIAL;
         wf_check_add(list, one);
+        one.name = "chain, out of range";
+        one.build = build_chain;
+        wf_check_add(list, one);
+        one.name = "chain";
+        one.inputs[1].fill = WF_CHECK_INDEX;
+        wf_check_add(list, one);
+        one.inputs[1].fill = WF_CHECK_SPECIAL;
         one.name = "cache, out of range";
         one.build = build_cache;
         one.no_gradient = true;

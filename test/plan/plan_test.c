@@ -127,6 +127,30 @@ static void not_when_the_step_may_still_go_bad(void **state)
     assert_int_equal(count_in_place(*state, true), 0);
 }
 
+static void an_update_takes_the_place_of_what_dies(void **state)
+{
+    weft_graph *g = ((graph_kit *)*state)->g;
+    weft_error err = {0};
+    const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(50, 4));
+    const weft_val at = weft_input(g, "at", WEFT_I32, NULL, 0);
+    const weft_val part = weft_input(g, "part", WEFT_F32, KIT_DIMS(2, 4));
+    const weft_val y = weft_dynamic_update(g, weft_relu(g, x), at, part, 0);
+    weft_output(g, "y", weft_sum(g, y, NULL, 0, false));
+    const wf_plan_options options = fused_options(false);
+    wf_plan *plan = make_plan(g, &options);
+    if (wf_plan_check(plan, &options, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n_tasks; i++) {
+        const wf_task *t = &plan->tasks[i];
+        if (t->kind == WF_TASK_INDEX)
+            n += plan->buffers[t->outputs[0].buffer].offset_bytes ==
+                 plan->buffers[t->inputs[0].buffer].offset_bytes;
+    }
+    assert_int_equal(n, 1);
+    wf_plan_destroy(plan);
+}
+
 static void updates_are_written_in_place(void **state)
 {
     weft_graph *g = ((graph_kit *)*state)->g;
@@ -193,6 +217,6 @@ const struct CMUnitTest wf_tests_plan[] = {
     KIT_TEST(plans_of_random_graphs_hold),        KIT_TEST(a_training_step_is_few_tasks),
     KIT_TEST(updates_are_written_in_place),       KIT_TEST(a_chain_reuses_its_memory),
     KIT_TEST(the_checker_finds_damage),           KIT_TEST(a_cache_is_updated_in_place),
-    KIT_TEST(not_when_the_step_may_still_go_bad),
+    KIT_TEST(not_when_the_step_may_still_go_bad), KIT_TEST(an_update_takes_the_place_of_what_dies),
 };
 const unsigned long wf_n_tests_plan = WF_N_TESTS(wf_tests_plan);
