@@ -28,8 +28,8 @@ static void variants(void **state)
     (void)state;
     static const char *const texts[] = {
         "a,b\n1,x y\n,\"q \"\"r\"\"\"\n",
-        "\xEF\xBB\xBF"
-        "a,b\n1,x y\n,\"q \"\"r\"\"\"\n",
+        ("\xEF\xBB\xBF"
+         "a,b\n1,x y\n,\"q \"\"r\"\"\"\n"),
         "\xEF\xBB\xBF\"a\",b\n1,x y\n,\"q \"\"r\"\"\"\n",
         "a,b\r\n1,x y\r\n,\"q \"\"r\"\"\"\r\n",
         "a,b\n1,x y\n,\"q \"\"r\"\"\"",
