@@ -6,7 +6,7 @@
 #include "io/image_codec.h"
 
 // A gzipped picture that is larger than this is none.
-#define UNPACKED_MAX_BYTES ((size_t)1 << 28)
+#define UNPACKED_MAX_BYTES ((size_t)1 << 26)
 
 typedef struct {
     const char *magic; // "RIFF....WEBP": dots stand for any byte

@@ -227,6 +227,8 @@ static void fashion_mnist(void **state)
     const char *dir = "/usr/share/datasets/fashion-mnist";
     if (!wf_file_is_directory(dir))
         WF_SKIP("%s is not there, install dataset-fashion-mnist", dir);
+    if (!WEFT_HAVE_ZLIB)
+        WF_SKIP("built without zlib");
     for (int test = 0; test < 2; test++) {
         const wf_reader_options o = {.path = dir, .part = test ? "test" : "train"};
         wf_dataset *set;

@@ -365,13 +365,13 @@ static void gzipped_picture(void **state)
     wf_image_deinit(&back);
     // Zeros without end.
     static const uint8_t zeros[1 << 20];
-    f = gzopen(TEMP("bomb.png"), "wb");
+    f = gzopen(TEMP("bomb.png"), "wb1");
     assert_non_null(f);
-    for (int i = 0; i < 300; i++)
+    for (int i = 0; i < 70; i++)
         assert_int_equal(gzwrite(f, zeros, sizeof zeros), sizeof zeros);
     assert_int_equal(gzclose(f), Z_OK);
     assert_fails(wf_image_read(&heap, TEMP("bomb.png"), 3, &back, err), WEFT_ERR_FORMAT,
-                 TEMP("bomb.png") ": unpacks to more than 268435456 bytes");
+                 TEMP("bomb.png") ": unpacks to more than 67108864 bytes");
     wf_image_deinit(&image);
 #endif
 }

@@ -218,7 +218,7 @@ static void other_formats(void **state)
         uint8_t *bytes;
         size_t size;
         assert_int_equal(wf_file_read(&heap, TEMP("звук.x"), &bytes, &size, NULL), WEFT_OK);
-        for (size_t n = 0; n < size; n += 1 + size / 300) {
+        for (size_t n = 0; n < size; n += 1 + size / 60) {
             weft_error err = {0};
             temp_write(TEMP("cut.x"), bytes, n);
             const weft_status status = wf_sound_read(&heap, TEMP("cut.x"), 10.0, &sound, &err);
