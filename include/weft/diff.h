@@ -42,7 +42,7 @@ typedef struct weft_diff_result {
 // NaN. wants_stop and step of events are called. A difference is a result, not an error.
 //   recipe   NULL where both sides are traces
 // Errors: as weft_train_run; WEFT_ERR_FORMAT (a trace of another recipe, of other data, or of a graph with
-// other values), WEFT_ERR_UNSUPPORTED (a trace of a recipe with micro-batches).
+// other values), WEFT_ERR_UNSUPPORTED (a recipe with micro-batches or phases).
 WEFT_API weft_status weft_diff_run(weft_recipe *recipe, const weft_diff_side *a,
                                    const weft_diff_side *b, int64_t n_steps,
                                    const weft_train_events *events, weft_diff_result *out_result,

@@ -23,6 +23,11 @@ weft_status wf_diff_start(wf_trainer *t, weft_error *err)
 {
     const int64_t batch = t->recipe->v.train.batch, n = t->data.train_split.n;
     weft_program *program;
+    if (t->recipe->n_phases > 0) {
+        WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED,
+                  "diff: the recipe has %zu phases, expected the run folder of one of them",
+                  t->recipe->n_phases);
+    }
     if (t->recipe->v.train.micro_batch > 0) {
         WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED,
                   "diff: steps of micro-batches are not taken apart, expected train.micro_batch "
