@@ -1,6 +1,7 @@
 // y = the index of the least along one axis: the lowest of equals (-0 equals +0); NaN comes before all.
 // Expanded into argmax of what has the opposite order: -x, or of integers and bool the complement, which
 // does not wrap.
+#include "op/check_case.h"
 #include "op/reduce.h"
 
 static const wf_attr_spec attrs[] = {{"axes", WF_ATTR_INTS}};
@@ -42,19 +43,33 @@ static weft_status eval(wf_eval *q, weft_error *err)
 
 static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
 {
-    int32_t axes[WEFT_MAX_DIM];
-    (void)wf_reduce_case_axes(p, axes);
-    const weft_val x = wf_reduce_case_input(g, in[0], p);
-    return weft_argmin(g, x, axes[0], p[WF_REDUCE_CASE_KEEP] != 0);
+    return weft_argmin(g, in[0], (int32_t)p[0], p[1] != 0);
 }
 
+// Few: what comes of the expansion is argmax's to check.
 static void cases(struct wf_check_list *list)
 {
-    static const wf_reduce_cases kind = {.build = build_case,
-                                         .ints = WF_DTYPES_INT | WF_DTYPE_BIT(WEFT_BOOL),
-                                         .one_axis = true,
-                                         .no_gradient = true};
-    wf_reduce_add_cases(list, &kind);
+    static const struct {
+        weft_dtype dtype;
+        int64_t dims[2];
+        int32_t axis;
+    } table[] = {
+        {WEFT_F32, {6, 40}, 1},   {WEFT_F32, {40, 6}, 0}, {WEFT_F32, {0, 3}, 1},
+        {WEFT_I8, {6, 40}, 1},    {WEFT_U8, {40, 6}, 0},  {WEFT_I32, {6, 40}, 1},
+        {WEFT_I64, {6, 1100}, 1}, {WEFT_BOOL, {9, 3}, 1},
+    };
+    for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
+        const weft_type type = wf_type_make(table[i].dtype, 2, table[i].dims);
+        char text[WF_TYPE_TEXT];
+        wf_check_add(list, (wf_check_case){.name = wf_check_name(list, "%s axis %d",
+                                                                 wf_type_text(&type, text),
+                                                                 (int)table[i].axis),
+                                           .build = build_case,
+                                           .params = {table[i].axis, (int64_t)i % 2},
+                                           .n_inputs = 1,
+                                           .inputs = {{type, WF_CHECK_SPECIAL, 0}},
+                                           .no_gradient = true});
+    }
 }
 
 const wf_op wf_op_argmin = {

@@ -19,6 +19,8 @@ static const struct {
     {"window_max", 11},
     {"gather", 11},
     {"scatter_add", 10},
+    {"cumsum", 14},
+    {"flip", 12},
     {"cast", 50},
     {"softmax_cross_entropy", 10},
     {"not", 11},
