@@ -1,5 +1,6 @@
 // weft diff: a device whose kernel of one op is wrong from some step on is found out, with step, op, element
 // and both values; against a device, a trace, and as a command.
+// labels: notsan (train_run trains there)
 #include "device/host_buffer.h"
 #include "op/op.h"
 

@@ -1,5 +1,6 @@
 // Values held in bf16 or f16: rounded in the graph, weights and gradients included; a training has one set of
 // bits on every instruction set, not those of f32.
+// labels: notsan (train_run trains there)
 #include "math/half.h"
 
 #include "train/train_tools.h"
