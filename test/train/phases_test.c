@@ -107,7 +107,7 @@ static void say_what_is_wrong(void **state)
         {HEAD "phases: [{model: {layer: 1}}]\n", "9:10: phases: no key 'name', expected one"},
         {HEAD "phases: [{name: a.b}]\n",
          "9:17: phases.name: 'a.b', expected one without '/', '.' and blanks"},
-        {HEAD "phases: [{name: a}, {name: a}]\n", "9:27: phases.name: 'a' is another phase's"},
+        {HEAD "phases: [{name: a}, {name: a}]\n", "9:28: phases.name: 'a' is another phase's"},
         {HEAD "phases: [{name: a, modl: {layer: 1}}]\n",
          "9:20: unknown key 'modl' in phases, expected name, data, model, train, loss, target, "
          "optimiser, groups or schedule, did you mean 'model'"},
