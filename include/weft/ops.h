@@ -479,12 +479,12 @@ WEFT_API void weft_scan(weft_graph *g, const weft_scan_spec *spec, weft_val *out
                         weft_val *out_stacks);
 
 // What one step of an LSTM does behind its products; what runs a whole sequence is in nn.h.
-//   gates   [b,4h]   f32   input, forget, candidate and output gate, as PyTorch has them, before their
-//                          functions
+//   x       [b,4h]   f32   the input's part of input, forget, candidate and output gate, with the bias
+//   p       [b,4h]   f32   the state's part of them
 //   c       [b,h]    f32
 //   out_h, out_c   [b,h]   h' = o * tanh(c'), c' = f * c + i * g
 // Gradient: by the cell's own formulas, flushed. Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE.
-WEFT_API void weft_lstm_cell(weft_graph *g, weft_val gates, weft_val c, weft_val *out_h,
+WEFT_API void weft_lstm_cell(weft_graph *g, weft_val x, weft_val p, weft_val c, weft_val *out_h,
                              weft_val *out_c);
 // The same of a GRU whose reset gate works behind the product (PyTorch's).
 //   x       [b,3h]   f32   the input's part of reset gate, update gate and candidate, with its bias

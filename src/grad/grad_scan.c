@@ -171,6 +171,10 @@ static uint32_t add_stack(backward *b, weft_val val)
 {
     if (!val.id)
         return NO_STACK;
+    for (size_t i = b->n_states; i < b->n_results; i++) {
+        if (b->results[i].id == val.id)
+            return (uint32_t)i; // of a sum, both operands' gradients are one value
+    }
     b->results[b->n_results] = val;
     return (uint32_t)b->n_results++;
 }

@@ -79,7 +79,7 @@ static void run_cell(weft_graph *g, const step_info *info, const weft_scan_step 
     }
     const weft_val p = weft_matmul(g, s->states[0], s->captured[0], false, true);
     if (info->kind == CELL_LSTM) {
-        weft_lstm_cell(g, weft_add(g, s->sequences[0], p), s->states[1], &next[0], &next[1]);
+        weft_lstm_cell(g, s->sequences[0], p, s->states[1], &next[0], &next[1]);
     } else if (info->kind == CELL_GRU) {
         const weft_val biased = with_bias(g, info, p, info->has_bias ? s->captured[1] : WEFT_NONE);
         next[0] = weft_gru_cell(g, s->sequences[0], biased, s->states[0]);

@@ -316,6 +316,52 @@ static bool can_write_variable(const wf_planner *p, const builder *b, uint32_t v
     return true;
 }
 
+// Where operand `input` of an op that places its operands goes in the whole.
+static wf_location place_of(const wf_node_info *info, size_t input, const wf_location *whole)
+{
+    wf_location at = *whole;
+    int64_t start[WEFT_MAX_DIM] = {0};
+    info->op->place(info, input, start);
+    for (int32_t d = 0; d < at.at.ndim; d++) {
+        at.at.offset += start[d] * at.at.strides[d];
+        at.at.dims[d] = info->in[input].dims[d];
+    }
+    return at;
+}
+
+static weft_status operand_types(wf_planner *p, const wf_node *node, const weft_type **out)
+{
+    weft_type *in;
+    WEFT_TRY(wf_plan_take(p, node->n_inputs, sizeof *in, &in));
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        in[i] = *wf_planner_type(p, node->inputs[i]);
+    *out = in;
+    return WEFT_OK;
+}
+
+// A value that only a concat reads is written where the concat wants it. Not where layouts are yet to be
+// chosen, nor where a rest is filled in between.
+static weft_status place_in_user(wf_planner *p, wf_id id)
+{
+    if (p->locations[id].is_known || p->is_output[id] ||
+        p->use_start[id + 1] - p->use_start[id] != 1) {
+        return WEFT_OK;
+    }
+    const wf_node *user = &p->g->nodes[p->uses[p->use_start[id]]];
+    const wf_id whole = user->first_output;
+    const weft_type *t = wf_planner_type(p, whole);
+    if (!user->op->place || user->op->fill || (p->options->channels_last && t->ndim >= 3))
+        return WEFT_OK;
+    wf_node_info info = {user->op, user->n_inputs, NULL, 1, t, user->attrs};
+    WEFT_TRY(operand_types(p, user, &info.in));
+    WEFT_TRY(wf_plan_place_value(p, whole, WF_BUFFER_ARENA));
+    for (uint32_t i = 0; i < user->n_inputs; i++) {
+        if (user->inputs[i] == id)
+            p->locations[id] = place_of(&info, i, &p->locations[whole]);
+    }
+    return WEFT_OK;
+}
+
 static weft_status store_values(builder *b, const wf_group *grp, uint32_t group,
                                 const bool *is_lowered)
 {
@@ -335,6 +381,8 @@ static weft_status store_values(builder *b, const wf_group *grp, uint32_t group,
                     p->locations[id] = var;
                 }
             }
+            if (b->kernel->kind == WF_KERNEL_MAP && !grp->is_update)
+                WEFT_TRY(place_in_user(p, id));
             WEFT_TRY(wf_plan_place_value(p, id, WF_BUFFER_ARENA));
             add_store(b, b->inst_of[id], &p->locations[id], wf_planner_type(p, id)->dtype);
         }
@@ -401,13 +449,8 @@ static weft_status lower_place(wf_planner *p, uint32_t node_idx)
     const wf_node *node = &p->g->nodes[node_idx];
     const wf_id id = node->first_output;
     const weft_type *t = wf_planner_type(p, id);
-    const wf_node_info info = {node->op, node->n_inputs, NULL, 1, t, node->attrs};
-    weft_type *in;
-    WEFT_TRY(wf_plan_take(p, node->n_inputs, sizeof *in, &in));
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        in[i] = *wf_planner_type(p, node->inputs[i]);
-    wf_node_info full = info;
-    full.in = in;
+    wf_node_info info = {node->op, node->n_inputs, NULL, 1, t, node->attrs};
+    WEFT_TRY(operand_types(p, node, &info.in));
     p->is_channels_last[id] =
         p->options->channels_last && t->ndim >= 3 && p->is_channels_last[node->inputs[0]];
     WEFT_TRY(wf_plan_place_value(p, id, WF_BUFFER_ARENA));
@@ -416,19 +459,16 @@ static weft_status lower_place(wf_planner *p, uint32_t node_idx)
         builder b;
         wf_inst value = {.kind = WF_INST_CONST, .dtype = t->dtype};
         WEFT_TRY(builder_init(&b, p, WF_KERNEL_MAP, t->ndim, t->dims, 2, 1));
-        node->op->fill(&full, &value);
+        node->op->fill(&info, &value);
         add_store(&b, add_inst(&b, value), &whole, t->dtype);
         WEFT_TRY(finish_kernel(&b, false, &node_idx, 1));
     }
     for (uint32_t i = 0; i < node->n_inputs; i++) {
-        wf_location src, dst = whole;
-        int64_t start[WEFT_MAX_DIM] = {0};
-        node->op->place(&full, i, start);
-        for (int32_t d = 0; d < t->ndim; d++) {
-            dst.at.offset += start[d] * dst.at.strides[d];
-            dst.at.dims[d] = in[i].dims[d];
-        }
+        const wf_location dst = place_of(&info, i, &whole);
+        wf_location src;
         WEFT_TRY(wf_plan_locate(p, node->inputs[i], &src));
+        if (src.buffer == dst.buffer && src.at.offset == dst.at.offset)
+            continue; // written there
         WEFT_TRY(wf_plan_add_copy(p, t->dtype, &src, &dst, false, node_idx));
     }
     return WEFT_OK;
