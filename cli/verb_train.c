@@ -65,6 +65,7 @@ static void json_done(void *user, const weft_done_event *e)
     cli_json_integer(json, "peak_bytes", (int64_t)e->peak_bytes);
     cli_json_text(json, "weights_sha256", e->weights_sha256);
     cli_json_text(json, "run", e->run_dir);
+    cli_json_bool(json, "stopped_early", e->is_stopped_early);
     cli_json_close(json, '}');
     cli_json_end(json);
 }
@@ -106,9 +107,11 @@ static void show_epoch(void *user, const weft_epoch_event *e)
     if (r->o->common.is_quiet)
         return;
     cli_progress_clear(&r->progress);
-    printf("epoch %-3" PRId64 " train loss %.4f  validation loss %.4f  accuracy %.2f %%%s\n",
-           e->epoch, (double)e->train_loss, e->val_loss, 100.0 * e->val_accuracy,
-           e->is_best ? "  (best)" : "");
+    printf("epoch %-3" PRId64 " train loss %.4f  validation loss %.4f", e->epoch,
+           (double)e->train_loss, e->val_loss);
+    if (!isnan(e->val_accuracy))
+        printf("  accuracy %.2f %%", 100.0 * e->val_accuracy);
+    printf("%s\n", e->is_best ? "  (best)" : "");
     fflush(stdout);
 }
 
@@ -129,6 +132,9 @@ static void show_done(void *user, const weft_done_event *e)
     reporter *r = user;
     char time[CLI_DURATION_TEXT], peak[CLI_SIZE_TEXT];
     cli_progress_clear(&r->progress);
+    if (e->is_stopped_early)
+        printf("no epoch was better than %" PRId64 " for train.patience: stopped early\n",
+               e->best_epoch);
     if (!isnan(e->val_accuracy))
         printf("accuracy %.2f %%, loss %.4f after %" PRId64 " steps; ", 100.0 * e->val_accuracy,
                e->val_loss, e->steps);

@@ -243,9 +243,10 @@ typedef struct weft_recurrent_options {
     bool is_bidirectional; // a second scan from the end; results behind each other on the last axis
     bool is_batch_first;   // x and the result are [b,t,..] instead of [t,b,..]; the same bits
     bool no_bias;
-    double dropout;     // between layers, while training
-    weft_val lengths;   // [b] i32: steps behind a sequence's length keep its state, give 0, and pass no
-                        // gradient; none: all have t steps
+    double dropout; // between layers, while training
+    weft_val
+        lengths; // [b] i32: steps behind a sequence's length keep its state, give 0, and pass no
+                 // gradient; none: all have t steps
     weft_val h0, c0;    // first states [layers * directions,b,hidden]; none: zeros. c0: LSTM only
     bool resets_before; // GRU: the reset gate works in front of the product (ONNX's default)
     bool is_relu;       // RNN: relu instead of tanh
@@ -354,15 +355,19 @@ typedef enum weft_reduction {
 
 typedef struct weft_ctc_options {
     size_t struct_size;
-    weft_reduction reduction; // MEAN: each loss over its number of labels (1 at least), then the mean
-    int32_t blank;            // the class that stands for no label
-    bool zero_infinity;       // what cannot be gives 0 instead of infinity
-    weft_val lengths;         // [b] i32: steps of each sample; none: all t
-    weft_val label_lengths;   // [b] i32: labels of each sample; none: all n
+    weft_reduction
+        reduction;          // MEAN: each loss over its number of labels (1 at least), then the mean
+    int32_t blank;          // the class that stands for no label
+    bool zero_infinity;     // what cannot be gives 0 instead of infinity
+    weft_val lengths;       // [b] i32: steps of each sample; none: all t
+    weft_val label_lengths; // [b] i32: labels of each sample; none: all n
 } weft_ctc_options;
 #define WEFT_CTC_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(weft_ctc_options), WEFT_REDUCTION_MEAN, 0, false, {0}, {0}                          \
+        sizeof(weft_ctc_options), WEFT_REDUCTION_MEAN, 0, false, {0},                              \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
     }
 // loss = -log of the probability of the labels, over all ways to write them with blanks and repetitions.
 //   logits   [t,b,c] f32, t >= 1; the loss takes their log_softmax

@@ -101,6 +101,7 @@ typedef struct weft_done_event {
     double val_accuracy;
     double best_accuracy;
     int64_t best_epoch;
+    bool is_stopped_early; // train.patience was lost
 } weft_done_event;
 
 // What a program hears of a training. Any of them may be NULL.

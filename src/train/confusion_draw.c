@@ -38,7 +38,10 @@ static wf_colour shade(int64_t part, int64_t whole)
 static void class_text(const weft_recipe *recipe, int64_t c, int32_t n_letters, char *out,
                        size_t n_out)
 {
-    const char *name = wf_train_class_name(recipe, c);
+    // Masks have a class before those of the data.
+    const bool is_mask = recipe->v.target.kind == WF_TARGET_MASK;
+    const char *name =
+        is_mask && c == 0 ? "dark" : wf_train_class_name(recipe, is_mask ? c - 1 : c);
     if (name)
         snprintf(out, n_out, "%.*s", n_letters, name);
     else

@@ -107,9 +107,9 @@ weft_status weft_eval_run(weft_recipe *recipe, weft_device *device, const char *
     wf_program_cache_init(&programs, recipe, &data, state, 1);
     WEFT_TRY_GOTO(wf_weights_load(&programs, run_dir,
                                   o->is_best ? "best.safetensors" : "weights.safetensors", err));
-    WEFT_TRY_GOTO(wf_evaluate_metrics(&programs, split, recipe->v.train.batch,
-                                      (int32_t)recipe->v.train.loader_threads, &out->loss,
-                                      &out->accuracy, &metrics, err));
+    WEFT_TRY_GOTO(wf_evaluate_metrics(
+        &programs, split, wf_program_eval_batch(&recipe->v.train, recipe->v.train.batch),
+        (int32_t)recipe->v.train.loader_threads, &out->loss, &out->accuracy, &metrics, err));
     const bool is_sequence = programs.n_judged > 1 && programs.sizes.inner == 1;
     describe(&metrics, recipe, is_sequence, o, out);
     out->n_samples = split->n;

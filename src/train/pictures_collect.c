@@ -80,7 +80,8 @@ static weft_status run_batch(collector *c, const wf_batch *batch, weft_error *er
 weft_status wf_shown_collect(wf_program_cache *programs, const wf_split *split, const char *output,
                              int64_t n_wanted, bool has_input, wf_shown *s, weft_error *err)
 {
-    const int64_t usual = programs->recipe->v.train.batch;
+    const wf_recipe_train *train = &programs->recipe->v.train;
+    const int64_t usual = wf_program_eval_batch(train, train->batch);
     const int64_t batch = split->n >= usual ? usual : split->n;
     const int64_t whole = split->n / batch, wanted = (n_wanted + batch - 1) / batch;
     const int64_t n_batches = whole < wanted ? whole : wanted;

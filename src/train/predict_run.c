@@ -395,7 +395,8 @@ weft_status wf_predictions_draw(wf_program_cache *programs, const char *dir, wef
         return draw_pictures(programs, s.split, dir, err);
     s.n = s.split->n < SHEET_CELLS ? s.split->n : SHEET_CELLS;
     // A program that the run has already, so that the sheet takes no memory that was not planned.
-    const int64_t n = data->validation_split.n, batch = programs->recipe->v.train.batch;
+    const wf_recipe_train *train = &programs->recipe->v.train;
+    const int64_t n = data->validation_split.n, batch = wf_program_eval_batch(train, train->batch);
     weft_status status = predictor_init(&s.p, programs, n >= batch ? batch : n, err);
     if (status == WEFT_OK)
         status = fill_sheet(&s, err);

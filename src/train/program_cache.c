@@ -239,6 +239,11 @@ void wf_program_cache_deinit(wf_program_cache *cache)
     }
 }
 
+int64_t wf_program_eval_batch(const wf_recipe_train *train, int64_t batch)
+{
+    return train->micro_batch > 0 && train->micro_batch < batch ? train->micro_batch : batch;
+}
+
 static void need(wf_program_needs *needs, wf_program_kind kind, int64_t batch)
 {
     bool is_there = batch == 0;
@@ -271,8 +276,9 @@ wf_program_needs wf_program_needs_of(const wf_recipe_train *train, int64_t batch
         if (train->stats_every > 0 && train->stats_every <= total_steps)
             need(&needs, WF_PROGRAM_STATISTICS, whole);
     }
-    need(&needs, WF_PROGRAM_EVAL, n_validation >= batch ? batch : 0);
-    need(&needs, WF_PROGRAM_EVAL, n_validation % batch);
+    const int64_t eval = wf_program_eval_batch(train, batch);
+    need(&needs, WF_PROGRAM_EVAL, n_validation >= eval ? eval : 0);
+    need(&needs, WF_PROGRAM_EVAL, n_validation % eval);
     return needs;
 }
 

@@ -183,7 +183,8 @@ static weft_status measure(run *r, bool is_last, weft_error *err)
     wf_trainer *t = &r->t;
     wf_metrics metrics = {0};
     weft_status status = wf_evaluate_metrics(
-        &t->programs, &t->data.validation_split, t->recipe->v.train.batch, t->n_loader_threads,
+        &t->programs, &t->data.validation_split,
+        wf_program_eval_batch(&t->recipe->v.train, t->recipe->v.train.batch), t->n_loader_threads,
         &t->val_loss, &t->val_accuracy, is_last ? &metrics : NULL, err);
     if (status == WEFT_OK && is_last)
         status = wf_confusion_draw(&metrics, t->recipe, r->dir, err);
@@ -284,6 +285,7 @@ static weft_status finish(run *r, weft_error *err)
         .val_accuracy = t->val_accuracy,
         .best_accuracy = t->best_accuracy,
         .best_epoch = t->best_epoch,
+        .is_stopped_early = t->is_stopped && t->step < t->total_steps,
     };
     char *path;
     event.seconds = wf_clock_seconds() - r->start_s;

@@ -125,6 +125,8 @@ typedef struct wf_program_needs {
     int64_t batch[WF_PROGRAM_SLOTS];
     size_t n;
 } wf_program_needs;
+// Samples that an evaluating program takes at once: as many as a training one.
+int64_t wf_program_eval_batch(const wf_recipe_train *train, int64_t batch);
 wf_program_needs wf_program_needs_of(const wf_recipe_train *train, int64_t batch, int64_t n_train,
                                      int64_t n_validation, int64_t total_steps);
 // Planned bytes of all of them at once, without taking any memory on the device.

@@ -59,13 +59,13 @@ static double time_whole(const char *dir, const char *device)
 
 // A run of 240 steps (2400 in the full run, so that twenty kills find it at work), killed n times, each
 // time on the next of two devices.
-static void kill_and_resume(int n, unsigned seed, const char *const devices[2])
+static void kill_and_resume(const char *recipe, int n, unsigned seed, const char *const devices[2])
 {
     static const char *const files[] = {"weights.safetensors", "best.safetensors", "log.jsonl",
                                         "checkpoint.safetensors"};
     int n_killed = 0;
     tiny_data();
-    tiny_write(tiny_recipe);
+    tiny_write(recipe);
     double whole[2];
     whole[0] = whole[1] = time_whole(DIR_A, devices[1]);
     if (strcmp(devices[0], devices[1]) != 0) {
@@ -98,14 +98,14 @@ static void killed_run_is_the_same(void **state)
 {
     static const char *const cpu[2] = {"cpu", "cpu"};
     (void)state;
-    kill_and_resume(wf_test_is_full() ? 20 : 4, 1, cpu);
+    kill_and_resume(tiny_recipe, wf_test_is_full() ? 20 : 4, 1, cpu);
 }
 
 static void killed_and_resumed_on_another_device(void **state)
 {
     static const char *const both[2] = {"ref", "cpu"};
     (void)state;
-    kill_and_resume(wf_test_is_full() ? 20 : 3, 2, both);
+    kill_and_resume(tiny_recipe, wf_test_is_full() ? 20 : 3, 2, both);
 }
 
 static void killed_and_resumed_through_opencl(void **state)
@@ -115,7 +115,23 @@ static void killed_and_resumed_through_opencl(void **state)
     (void)state;
     weft_device_close(opencl_open_exact(&context)); // or a skip
     weft_context_destroy(context);
-    kill_and_resume(wf_test_is_full() ? 20 : 2, 3, both);
+    kill_and_resume(tiny_recipe, wf_test_is_full() ? 20 : 2, 3, both);
+}
+
+// With everything that a step may keep: parts of a batch, averages, a group, patience, statistics.
+static void killed_with_every_option(void **state)
+{
+    static const char *const cpu[2] = {"cpu", "cpu"};
+    static const char recipe[] =
+        TINY_HEAD "model: [conv: {out: 4, kernel: 3}, batch_norm, relu, flatten, dropout: 0.2, "
+                  "linear: 4]\n"
+                  "optimiser: {kind: muon, lr: 1e-2, weight_decay: 0.01}\n"
+                  "groups: [{match: 'linear1.*', adamw: true, lr_factor: 0.5}]\n"
+                  "schedule: {kind: wsd, warmup: 5}\n"
+                  "train: {batch: 16, epochs: 3, clip_norm: 1, micro_batch: 6, ema: 0.95, "
+                  "patience: 1000, stats_every: 5}\n";
+    (void)state;
+    kill_and_resume(recipe, wf_test_is_full() ? 20 : 3, 4, cpu);
 }
 
 // SIGINT finishes the step, saves, and exits with 130; the run goes on from there.
@@ -145,6 +161,7 @@ const struct CMUnitTest wf_tests_kill[] = {
     cmocka_unit_test(killed_run_is_the_same),
     cmocka_unit_test(killed_and_resumed_on_another_device),
     cmocka_unit_test(killed_and_resumed_through_opencl),
+    cmocka_unit_test(killed_with_every_option),
     cmocka_unit_test(interrupt_saves),
 };
 const unsigned long wf_n_tests_kill = WF_N_TESTS(wf_tests_kill);

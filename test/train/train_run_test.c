@@ -253,7 +253,7 @@ static void memory_limit_refuses(void **state)
     char expected[256], setting[64];
     const char *settings[] = {setting};
     unsigned long long need, limit;
-    long long batch;
+    long long batch, micro;
     (void)state;
     train_good(DIR_A, (tiny_how){0}, &whole);
     limit = whole.done.planned_bytes - 1;
@@ -261,20 +261,26 @@ static void memory_limit_refuses(void **state)
     assert_int_equal(run.status, WEFT_ERR_MEMORY);
     assert_int_equal(sscanf(run.err.message,
                             "memory: batch 16 needs %llu bytes, the limit is "
-                            "%*u; train.batch=%lld would do",
-                            &need, &batch),
-                     2);
+                            "%*u; train.batch=%lld would do, or train.micro_batch=%lld",
+                            &need, &batch, &micro),
+                     3);
     assert_true(need == whole.done.planned_bytes);
     snprintf(expected, sizeof expected,
              "memory: batch 16 needs %llu bytes, the limit is %llu; "
-             "train.batch=%lld would do",
-             need, limit, batch);
+             "train.batch=%lld would do, or train.micro_batch=%lld",
+             need, limit, batch, micro);
     assert_string_equal(run.err.message, expected);
-    // Both of its words are true.
+    // All of its words are true.
     snprintf(setting, sizeof setting, "train.batch=%lld", batch);
     train_good(DIR_B,
                (tiny_how){.memory_limit_bytes = limit, .settings = settings, .n_settings = 1},
                &fitting);
+    snprintf(setting, sizeof setting, "train.micro_batch=%lld", micro);
+    memset(&fitting, 0, sizeof fitting);
+    train_good(DIR_B,
+               (tiny_how){.memory_limit_bytes = limit, .settings = settings, .n_settings = 1},
+               &fitting);
+    assert_true(fitting.done.peak_bytes <= limit);
     memset(&run, 0, sizeof run);
     train_good(DIR_B, (tiny_how){.memory_limit_bytes = need}, &run);
 }
