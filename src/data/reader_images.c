@@ -45,7 +45,7 @@ static weft_status place_pixels(const images_dataset *d, const wf_image *image, 
     wf_image fitting;
     const size_t c = (size_t)d->n_channels, n = (size_t)d->height * (size_t)d->width;
     WEFT_TRY(
-        wf_image_fit(image, &d->dataset.allocator, d->fitting, d->height, d->width, &fitting, err));
+        wf_image_fit(image, &image->allocator, d->fitting, d->height, d->width, &fitting, err));
     for (size_t k = 0; k < c; k++) {
         for (size_t i = 0; i < n; i++)
             dst[k * n + i] = fitting.pixels[i * c + k];
