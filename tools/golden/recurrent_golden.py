@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Values of recurrent layers and of the CTC loss by PyTorch, for test/nn.
 
-Writes test/golden/nn_recurrent.safetensors and nn_ctc.safetensors; see nn_golden.py for what they are and how
+Writes test/golden/nn_{recurrent,ctc,lstm_training}.safetensors; see nn_golden.py for what they are and how
 to run this. Sequences of many lengths go through pack_padded_sequence; what stands behind their ends is NaN.
 """
 import os
@@ -91,7 +91,47 @@ def ctcs():
     save("ctc", store)
 
 
+class CharLSTM(nn.Module):
+    def __init__(self, vocabulary=30, width=32):
+        super().__init__()
+        self.embed, self.lstm, self.head = nn.Embedding(vocabulary, width), nn.LSTM(width, width, 2, batch_first=True), nn.Linear(width, vocabulary)
+
+    def forward(self, tokens):
+        return self.head(self.lstm(self.embed(tokens))[0])
+
+
+def training():
+    """Losses of 20 steps of Adam in float64 and in float32, from the same weights and batches."""
+    store, losses = {}, {}
+    net = CharLSTM()
+    with torch.no_grad():
+        for p in net.parameters():
+            p.copy_(p.float().double())
+    for key, p in net.named_parameters():
+        store[f"lstm.state.{key}"] = p.clone()
+    tokens = torch.randint(0, 30, (20, 8, 25))
+    tokens[:, :, 1:] = (tokens[:, :, :-1] * 3 + 1) % 30  # something to learn
+    store["lstm.tokens"] = tokens.int()
+    for name, dtype in (("y64", torch.float64), ("y32", torch.float32)):
+        copy = CharLSTM().to(dtype)
+        copy.load_state_dict({k: v.to(dtype) for k, v in net.state_dict().items()})
+        adam = torch.optim.Adam(copy.parameters(), lr=1e-2)
+        losses[name] = []
+        for batch in tokens:
+            adam.zero_grad()
+            loss = F.cross_entropy(copy(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
+            loss.backward()
+            adam.step()
+            losses[name].append(loss.double().item())
+    # float64 losses as two float32 numbers: one would hide what is compared.
+    exact = torch.tensor(losses["y64"], dtype=torch.float64)
+    store["lstm.y64"], store["lstm.y64_rest"] = exact.float(), (exact - exact.float().double()).float()
+    store["lstm.y32"] = torch.tensor(losses["y32"], dtype=torch.float64).float()
+    save("lstm_training", store)
+
+
 if __name__ == "__main__":
     torch.manual_seed(20240502)
     recurrents()
     ctcs()
+    training()
