@@ -178,9 +178,9 @@ static float run_nested(weft_context *ctx, const char *device, float grad[2])
     static const float x[] = {1.0f, 2.0f, 3.0f, 4.0f,  5.0f,  6.0f,
                               7.0f, 8.0f, 9.0f, 10.0f, 11.0f, 12.0f};
     weft_graph *g;
-    weft_device *dev;
-    weft_state *st;
-    weft_program *p;
+    weft_device *dev = NULL;
+    weft_state *st = NULL;
+    weft_program *p = NULL;
     weft_error err = {0};
     float loss = 0.0f;
     assert_int_equal(weft_graph_create(ctx, &g, &err), WEFT_OK);
