@@ -46,11 +46,16 @@ typedef struct {
     size_t n_in, n_in_sequences;
 } backward;
 
+static void fail_memory(const backward *b)
+{
+    wf_graph_fail(b->g, b->q->info->op, WEFT_ERR_MEMORY, "gradient: memory is not available");
+}
+
 static void *take(backward *b, size_t count, size_t size_bytes)
 {
     void *ptr = wf_arena_take(&b->g->arena, count * size_bytes + 1);
     if (!ptr)
-        wf_graph_fail(b->g, b->q->info->op, WEFT_ERR_MEMORY, "gradient: memory is not available");
+        fail_memory(b);
     return ptr;
 }
 
@@ -365,8 +370,12 @@ static weft_val add_scan(backward *b, size_t n_draft_inputs)
     find_lefts(b, n_draft_inputs, before);
     const bool *is_live = find_live(b);
     wf_rewrite rw;
-    if (!is_live || !wf_graph_is_ok(b->g) || wf_rewrite_init(&rw, b->draft, NULL) != WEFT_OK)
+    if (!is_live || !wf_graph_is_ok(b->g))
         return WEFT_NONE;
+    if (wf_rewrite_init(&rw, b->draft, NULL) != WEFT_OK) {
+        fail_memory(b);
+        return WEFT_NONE;
+    }
     rw.dst->is_region = true;
     copy_live(b, &rw, n_draft_inputs, is_live, before);
     weft_val first = WEFT_NONE;
@@ -446,8 +455,12 @@ void wf_grad_scan(const wf_grad_query *q)
     backward b = {.q = q, .g = q->g, .s = wf_scan_get(q->info->attrs, q->info->n_inputs)};
     for (size_t i = 0; i < q->info->n_inputs; i++)
         q->din[i] = WEFT_NONE;
-    if (!allocate(&b) || wf_rewrite_init(&b.copy, b.s.region, NULL) != WEFT_OK)
+    if (!allocate(&b))
         return;
+    if (wf_rewrite_init(&b.copy, b.s.region, NULL) != WEFT_OK) {
+        fail_memory(&b);
+        return;
+    }
     b.draft = b.copy.dst;
     b.draft->scopes[0] = q->g->scopes[q->g->scope_depth];
     add_inputs(&b);
