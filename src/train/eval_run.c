@@ -29,8 +29,8 @@ static void describe_classes(const wf_metrics *m, const weft_recipe *recipe, boo
     const int64_t n = m->n_classes;
     const bool is_mask = recipe->v.target.kind == WF_TARGET_MASK;
     out->n_classes = n;
-    if (n > WF_METRICS_TOP)
-        out->top5_accuracy = (double)m->n_top / (double)m->n_items;
+    if (n > WF_METRICS_TOP && m->n_counted > 0)
+        out->top5_accuracy = (double)m->n_top / (double)m->n_counted;
     if (is_sequence) {
         out->perplexity = exp(out->loss);
         out->bits_per_character = out->loss / log(2.0);

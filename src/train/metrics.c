@@ -90,7 +90,8 @@ static void count_classes(wf_metrics *m, const wf_metrics_batch *b)
             const int32_t said = b->predicted[r * b->n_inner + s];
             const float *scores = b->prediction + r * m->n_classes * b->n_inner + s;
             if (label < 0 || label >= m->n_classes || said < 0 || said >= m->n_classes)
-                continue; // the program has refused it already
+                continue; // ignored: the program refuses what is neither
+            m->n_counted++;
             m->n_right += label == said;
             m->n_top += is_at_top(scores, m->n_classes, b->n_inner, label);
             if (m->confusion)

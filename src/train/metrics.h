@@ -22,6 +22,7 @@ typedef struct wf_metrics {
     wf_allocator allocator;
     int64_t n_classes; // 0: numbers
     int64_t n_items, n_right, n_top;
+    int64_t n_counted;  // items whose label is a class: not those that a loss ignores
     int64_t *confusion; // [label,predicted]; NULL above WF_METRICS_MAX_CLASSES
     // Every score and label, for areas under curves; NULL where they are not wanted or too many.
     float *scores; // [n_items,n_classes]

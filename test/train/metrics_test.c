@@ -66,6 +66,23 @@ static void an_absent_class_has_no_value(void **state)
     wf_metrics_deinit(&m);
 }
 
+// A label that the loss ignores is no item of the matrix, nor of shares.
+static void ignored_labels_do_not_count(void **state)
+{
+    static const int32_t labels[] = {0, -100, 1}, said[] = {0, 1, 0};
+    static const float scores[] = {1, 0, 0, 1, 1, 0};
+    wf_metrics m;
+    (void)state;
+    const wf_metrics_batch b = {
+        .prediction = scores, .predicted = said, .labels = labels, .n_rows = 3, .n_inner = 1};
+    begin(&m, 2, false);
+    assert_int_equal(wf_metrics_add(&m, &b, NULL), WEFT_OK);
+    assert_int_equal(m.n_counted, 2);
+    assert_int_equal(m.n_right, 1);
+    assert_int_equal(m.confusion[0] + m.confusion[1] + m.confusion[2] + m.confusion[3], 2);
+    wf_metrics_deinit(&m);
+}
+
 // Eight classes: the label is fifth (in), sixth (out), fifth of equals by its place (in), sixth so (out).
 static void five_at_the_top(void **state)
 {
@@ -243,6 +260,7 @@ static void a_reconstruction_reports_errors(void **state)
 const struct CMUnitTest wf_tests_metrics[] = {
     cmocka_unit_test(classes_are_counted),
     cmocka_unit_test(an_absent_class_has_no_value),
+    cmocka_unit_test(ignored_labels_do_not_count),
     cmocka_unit_test(five_at_the_top),
     cmocka_unit_test(pixels_are_items),
     cmocka_unit_test(areas_are_their_definition),
