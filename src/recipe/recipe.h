@@ -49,6 +49,9 @@ typedef struct wf_layer {
     wf_layers body, shortcut; // of residual; an empty shortcut passes x on
     wf_layer_paths paths;     // of branch
     int32_t join;             // of branch: 0 concat, 1 add
+    wf_sizes size;            // of resize and adaptive pooling
+    int32_t mode;             // of resize: 0 nearest, 1 linear
+    bool has_aligned_corners; // of resize
 } wf_layer;
 
 // Layers are a table: name, keys, the key that a bare scalar stands for, and the call that builds it.
@@ -59,7 +62,7 @@ struct wf_layer_kind {
     weft_val (*build)(weft_nn *nn, const wf_layer *layer, weft_val x);
     bool is_scoped; // the call pushes the layer's name itself; else the builder does
 };
-#define WF_N_LAYER_KINDS 25
+#define WF_N_LAYER_KINDS 28
 extern const wf_layer_kind wf_layer_kinds[WF_N_LAYER_KINDS + 1]; // ends with a name of NULL
 
 // Layers, or a family.

@@ -52,6 +52,16 @@ static const weft_init_kind init_kinds[] = {
         .name = "pad", .kind = WF_KEY_SIZES, .flags = WF_KEY_OPTIONAL, .least = 0,                 \
         .most = MAX_SIZE, .offset = AT(pad)                                                        \
     }
+#define DILATION_KEY                                                                               \
+    {                                                                                              \
+        .name = "dilation", .kind = WF_KEY_SIZES, .flags = WF_KEY_OPTIONAL, .least = 1,            \
+        .most = MAX_SIZE, .offset = AT(dilation)                                                   \
+    }
+#define SIZE_KEY                                                                                   \
+    {                                                                                              \
+        .name = "size", .kind = WF_KEY_SIZES, .flags = WF_KEY_REQUIRED, .least = 1,                \
+        .most = MAX_SIZE, .offset = AT(size)                                                       \
+    }
 #define EPSILON_KEY                                                                                \
     {                                                                                              \
         .name = "epsilon", .kind = WF_KEY_NUMBER, .flags = WF_KEY_ABOVE, .most = 1.0,              \
@@ -70,12 +80,7 @@ static const wf_key conv_keys[] = {
     KERNEL_KEY,
     STRIDE_KEY,
     PAD_KEY,
-    {.name = "dilation",
-     .kind = WF_KEY_SIZES,
-     .flags = WF_KEY_OPTIONAL,
-     .least = 1,
-     .most = MAX_SIZE,
-     .offset = AT(dilation)},
+    DILATION_KEY,
     {.name = "groups", .kind = WF_KEY_INTEGER, .least = 1, .most = MAX_SIZE, .offset = AT(groups)},
     BIAS_KEY,
     INIT_KEY,
@@ -87,6 +92,7 @@ static const wf_key conv_transpose_keys[] = {
     KERNEL_KEY,
     STRIDE_KEY,
     PAD_KEY,
+    DILATION_KEY,
     {.name = "groups", .kind = WF_KEY_INTEGER, .least = 1, .most = MAX_SIZE, .offset = AT(groups)},
     BIAS_KEY,
     INIT_KEY,
@@ -102,6 +108,15 @@ static const wf_key upsample_keys[] = {
      .offset = AT(out)},
     END_KEY,
 };
+static const char *const resize_modes[] = {"nearest", "linear", NULL};
+static const wf_key resize_keys[] = {
+    NAME_KEY,
+    SIZE_KEY,
+    {.name = "mode", .kind = WF_KEY_CHOICE, .choices = resize_modes, .offset = AT(mode)},
+    {.name = "align_corners", .kind = WF_KEY_BOOL, .offset = AT(has_aligned_corners)},
+    END_KEY,
+};
+static const wf_key adaptive_keys[] = {NAME_KEY, SIZE_KEY, END_KEY};
 static const wf_key pool_keys[] = {
     NAME_KEY,
     KERNEL_KEY,
@@ -382,6 +397,36 @@ static weft_val build_upsample(weft_nn *nn, const wf_layer *l, weft_val x)
     return weft_upsample(weft_nn_graph(nn), x, l->out);
 }
 
+static weft_val build_resize(weft_nn *nn, const wf_layer *l, weft_val x)
+{
+    weft_graph *g = weft_nn_graph(nn);
+    int64_t size[WEFT_MAX_DIM];
+    weft_resize_options o = WEFT_RESIZE_OPTIONS_INIT;
+    o.mode = l->mode == 1 ? WEFT_RESIZE_LINEAR : WEFT_RESIZE_NEAREST;
+    if (l->has_aligned_corners)
+        o.coordinates = WEFT_RESIZE_ALIGN_CORNERS;
+    return spread(g, "resize: size", &l->size, 1, x, size) ? weft_resize(g, x, size, &o)
+                                                           : WEFT_NONE;
+}
+
+static weft_val build_adaptive_max(weft_nn *nn, const wf_layer *l, weft_val x)
+{
+    weft_graph *g = weft_nn_graph(nn);
+    int64_t size[WEFT_MAX_DIM];
+    return spread(g, "adaptive_max_pool: size", &l->size, 1, x, size)
+               ? weft_adaptive_max_pool(g, x, size)
+               : WEFT_NONE;
+}
+
+static weft_val build_adaptive_mean(weft_nn *nn, const wf_layer *l, weft_val x)
+{
+    weft_graph *g = weft_nn_graph(nn);
+    int64_t size[WEFT_MAX_DIM];
+    return spread(g, "adaptive_mean_pool: size", &l->size, 1, x, size)
+               ? weft_adaptive_mean_pool(g, x, size)
+               : WEFT_NONE;
+}
+
 static weft_val build_activation(weft_nn *nn, const wf_layer *l, weft_val x)
 {
     return weft_activation(weft_nn_graph(nn), l->kind->name, x);
@@ -397,10 +442,13 @@ const wf_layer_kind wf_layer_kinds[WF_N_LAYER_KINDS + 1] = {
     {"mean_pool", pool_keys, "kernel", build_mean_pool, false},
     {"global_max_pool", plain_keys, NULL, build_global_max, false},
     {"global_mean_pool", plain_keys, NULL, build_global_mean, false},
+    {"adaptive_max_pool", adaptive_keys, "size", build_adaptive_max, false},
+    {"adaptive_mean_pool", adaptive_keys, "size", build_adaptive_mean, false},
     {"batch_norm", batch_norm_keys, NULL, build_batch_norm, true},
     {"layer_norm", layer_norm_keys, "axes", build_layer_norm, true},
     {"dropout", dropout_keys, "p", build_dropout, false},
     {"upsample", upsample_keys, "factor", build_upsample, false},
+    {"resize", resize_keys, "size", build_resize, false},
     {"flatten", plain_keys, NULL, build_flatten, false},
     {"reshape", reshape_keys, "shape", build_reshape, false},
     {"relu", plain_keys, NULL, build_activation, false},

@@ -10,8 +10,8 @@
 #define REST "optimiser: {kind: sgd, lr: 0.1}\ntrain: {batch: 8, epochs: 1}\n"
 #define LAYERS                                                                                     \
     "linear, conv, conv_transpose, residual, branch, max_pool, mean_pool, global_max_pool, "       \
-    "global_mean_pool, batch_norm, layer_norm, dropout, upsample, flatten, reshape, relu, relu6, " \
-    "leaky_relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus or softmax"
+    "global_mean_pool, adaptive_max_pool, adaptive_mean_pool, batch_norm, layer_norm, dropout, "   \
+    "upsample, resize, flatten, reshape, relu, relu6, leaky_relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus or softmax"
 #define KEYS                                                                                       \
     "name, seed, arithmetic, storage, data, model, loss, target, optimiser, groups, schedule or train"
 
