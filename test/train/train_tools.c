@@ -67,8 +67,10 @@ void tiny_remove(const char *dir)
     char path[1024];
     while (d && (entry = readdir(d))) {
         snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
-        if (entry->d_name[0] != '.' || strlen(entry->d_name) > 2)
-            unlink(path);
+        if (entry->d_name[0] == '.' && strlen(entry->d_name) <= 2)
+            continue;
+        if (unlink(path) != 0) // the folder of a phase
+            tiny_remove(path);
     }
     if (d)
         closedir(d);
