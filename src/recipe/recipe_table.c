@@ -112,7 +112,8 @@ const wf_key wf_recipe_keys[] = {
 void wf_recipe_defaults(wf_recipe_values *v)
 {
     memset(v, 0, sizeof *v);
-    v->data.take = v->data.n_classes = v->data.context = v->data.stride = v->data.rate = WF_KEY_UNSET;
+    v->data.take = v->data.n_classes = v->data.context = v->data.stride = v->data.rate =
+        WF_KEY_UNSET;
     v->data.normalise.is_on = true;
     v->loss.delta = 1.0;
     v->target.share = 0.15;
