@@ -14,9 +14,10 @@ typedef struct phases {
     const weft_train_events *outer;
     wf_train_one train;
     wf_allocator allocator;
-    char *dir;      // of the run
-    char *previous; // weights of the phase before, or NULL
-    int64_t n_done; // steps of the phases before
+    char *dir;              // of the run
+    char *previous;         // weights of the phase before, or NULL
+    int64_t n_done;         // steps of the phases before
+    uint64_t planned_bytes; // the greatest of them
 } phases;
 
 weft_status wf_run_dir_choose(const wf_allocator *a, const char *name, char **out_dir,
@@ -54,9 +55,14 @@ static void tell_epoch(void *user, const weft_epoch_event *event)
 static void tell_done(void *user, const weft_done_event *event)
 {
     phases *p = user;
+    weft_done_event whole = *event;
     p->n_done += event->steps;
+    // The device's greatest use is that of all phases: held against the greatest plan.
+    p->planned_bytes =
+        event->planned_bytes > p->planned_bytes ? event->planned_bytes : p->planned_bytes;
+    whole.planned_bytes = p->planned_bytes;
     if (p->outer->done)
-        p->outer->done(p->outer->user, event);
+        p->outer->done(p->outer->user, &whole);
 }
 
 static bool wants_stop(void *user)
