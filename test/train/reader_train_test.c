@@ -133,6 +133,37 @@ static void table(void **state)
     assert_int_equal(rename(TABLE ".away", TABLE), 0);
 }
 
+// The test part is a file of its own, read by what was learnt from the other.
+static void parts_by_file(void **state)
+{
+    (void)state;
+    need_yaml();
+    tiny_run run;
+    temp_write_text(TEMP("test.csv"),
+                    "colour,kind,height\nred,short,3\nred,long,39\nred,long,25\n");
+    train(tiny_write("name: parts\n"
+                     "data: {file: " TABLE
+                     ", test: " TEMP("test.csv") ", validation: test}\n"
+                                                 "model: [linear: 8, relu, linear: 2]\n"
+                                                 "optimiser: {kind: adam, lr: 0.05}\n"
+                                                 "train: {batch: 16, epochs: 8}\n"),
+          DIR_A, &run);
+    if (run.status != WEFT_OK)
+        fail_msg("%s", run.err.message);
+    assert_true(run.val_accuracy == 1.0);
+    temp_write_text(TEMP("test.csv"), "colour,kind,height\nred,tall,3\n");
+    train(tiny_write("name: parts\n"
+                     "data: {file: " TABLE
+                     ", test: " TEMP("test.csv") ", validation: test}\n"
+                                                 "model: [linear: 2]\n"
+                                                 "optimiser: {kind: adam, lr: 0.05}\n"
+                                                 "train: {batch: 16, epochs: 1}\n"),
+          DIR_A, &run);
+    assert_int_equal(run.status, WEFT_ERR_FORMAT);
+    assert_string_equal(run.err.message,
+                        TEMP("test.csv") ": line 2, column 2: 'tall' is none of the 2 classes");
+}
+
 // Another program's names and a head of its own; in half precision; what does not fit is named.
 static void other_weights(void **state)
 {
@@ -280,9 +311,6 @@ static void without_recipe(void **state)
 
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
 const struct CMUnitTest wf_tests_reader_train[] = {
-    TEST(table),
-    TEST(other_weights),
-    TEST(text),
-    TEST(without_recipe),
+    TEST(table), TEST(parts_by_file), TEST(other_weights), TEST(text), TEST(without_recipe),
 };
 const unsigned long wf_n_tests_reader_train = WF_N_TESTS(wf_tests_reader_train);
