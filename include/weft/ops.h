@@ -452,9 +452,9 @@ typedef struct weft_scan_step {
 
 typedef struct weft_scan_spec {
     size_t struct_size;
-    int64_t n_steps;           // 0: the sequences' axis 0
-    bool is_reverse;           // from the last element of axis 0 to the first
-    const weft_val *states;    // first values
+    int64_t n_steps;        // 0: the sequences' axis 0
+    bool is_reverse;        // from the last element of axis 0 to the first
+    const weft_val *states; // first values
     size_t n_states;
     const weft_val *sequences; // [n,..]
     size_t n_sequences;

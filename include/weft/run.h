@@ -36,7 +36,7 @@ WEFT_API weft_status weft_state_write(weft_state *state, const char *name, const
 
 typedef struct weft_compile_options {
     size_t struct_size;
-    const char *dump; // "graph", "pass:NAME", "plan": text to the log; NULL: none
+    const char *dump;            // "graph", "pass:NAME", "plan": text to the log; NULL: none
     uint64_t memory_limit_bytes; // 0: none; a plan above it is refused (WEFT_ERR_MEMORY)
 } weft_compile_options;
 #define WEFT_COMPILE_OPTIONS_INIT                                                                  \

@@ -65,12 +65,17 @@ static const struct {
     const char *name;
     weft_val (*build)(weft_graph *g, weft_val x);
 } activations[] = {
-    {"relu", weft_relu},       {"relu6", weft_relu6},
+    {"relu", weft_relu},
+    {"relu6", weft_relu6},
     {"leaky_relu", leaky},
-    {"gelu", weft_gelu},       {"gelu_tanh", weft_gelu_tanh},
-    {"silu", weft_silu},       {"tanh", weft_tanh},
-    {"sigmoid", weft_sigmoid}, {"softplus", weft_softplus},
-    {"softmax", softmax_last}, {"none", identity},
+    {"gelu", weft_gelu},
+    {"gelu_tanh", weft_gelu_tanh},
+    {"silu", weft_silu},
+    {"tanh", weft_tanh},
+    {"sigmoid", weft_sigmoid},
+    {"softplus", weft_softplus},
+    {"softmax", softmax_last},
+    {"none", identity},
 };
 
 weft_val weft_activation(weft_graph *g, const char *name, weft_val x)
