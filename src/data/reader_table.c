@@ -355,10 +355,28 @@ static bool probe(const char *path)
     return dot && (!strcmp(dot, ".csv") || !strcmp(dot, ".tsv")) && wf_file_is_regular(path);
 }
 
+// Columns are known by their names, in the run as well: each stands for one.
+static weft_status check_names(const table_dataset *d, weft_error *err)
+{
+    for (size_t c = 1; c < d->csv.n_columns; c++) {
+        for (size_t before = 0; before < c; before++) {
+            const char *name = wf_csv_cell(&d->csv, 0, c);
+            if (!strcmp(name, wf_csv_cell(&d->csv, 0, before)))
+                WEFT_FAIL(err, WEFT_ERR_FORMAT,
+                          "%s: line 1: columns %zu and %zu are both named '%s', expected a name "
+                          "for each, or data.header: no",
+                          d->path, before + 1, c + 1, name);
+        }
+    }
+    return WEFT_OK;
+}
+
 static weft_status read_table(table_dataset *d, const wf_reader_options *o, weft_error *err)
 {
     WEFT_TRY(wf_csv_read(&d->dataset.allocator, d->path, 0, &d->csv, err));
     const size_t first = has_header(d, o) ? 1 : 0;
+    if (first)
+        WEFT_TRY(check_names(d, err));
     WEFT_TRY(make_columns(d, o, first, err));
     WEFT_TRY(choose_rows(d, o, first, err));
     WEFT_TRY(set_fields(d, err));

@@ -154,6 +154,10 @@ static void wrong_tables(void **state)
     (void)state;
     wf_dataset *set;
     wf_reader_options o = options();
+    put("age,sex,kg,sex,y\n1,m,2,f,p\n");
+    assert_fails(wf_readers_open("table", &o, &set, err), WEFT_ERR_FORMAT,
+                 PATH ": line 1: columns 2 and 4 are both named 'sex', expected a name for each, "
+                      "or data.header: no");
     put("a,y\n1,p\n2,\n3,q\n");
     assert_fails(wf_readers_open("table", &o, &set, err), WEFT_ERR_FORMAT,
                  PATH ": line 3, column 2: no target 'y'");
