@@ -25,6 +25,22 @@ wf_chain_walk wf_chain_walk_make(const wf_node_info *info)
     return w;
 }
 
+weft_status wf_chain_eval(wf_eval *q, const wf_chain_lines *lines)
+{
+    const wf_chain_walk w = wf_chain_walk_make(q->info);
+    for (int64_t outer = 0; outer < w.outer; outer++) {
+        for (int64_t inner = 0; inner < w.inner; inner++) {
+            if (q->in[0].type.dtype != WEFT_F32)
+                lines->ints(&w, &q->in[0], &q->out[0], outer, inner);
+            else if (q->in[0].is_truth)
+                lines->truth(&w, q->in[0].data, q->out[0].data, outer, inner);
+            else
+                lines->f32(&w, q->in[0].data, q->out[0].data, outer, inner);
+        }
+    }
+    return WEFT_OK;
+}
+
 weft_status wf_infer_chain(const wf_node_info *info, weft_type *out, weft_error *err)
 {
     const uint32_t allowed =

@@ -25,6 +25,16 @@ static inline int64_t wf_chain_at(const wf_chain_walk *w, int64_t outer, int64_t
     return (outer * w->size + at) * w->inner + inner;
 }
 
+// A cumulative op's way along one line, in each kind of number.
+typedef struct wf_chain_lines {
+    void (*f32)(const wf_chain_walk *w, const float *x, float *y, int64_t outer, int64_t inner);
+    void (*truth)(const wf_chain_walk *w, const double *x, double *y, int64_t outer, int64_t inner);
+    void (*ints)(const wf_chain_walk *w, const wf_tensor *x, const wf_tensor *y, int64_t outer,
+                 int64_t inner);
+} wf_chain_lines;
+// eval and eval_truth: every line.
+weft_status wf_chain_eval(wf_eval *q, const wf_chain_lines *lines);
+
 // dtype f32 i32 i64, axis in range; *out is x.
 weft_status wf_infer_chain(const wf_node_info *info, weft_type *out, weft_error *err);
 wf_cost wf_cost_chain(const wf_node_info *info);

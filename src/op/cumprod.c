@@ -43,19 +43,9 @@ static void multiply_ints(const wf_chain_walk *w, const wf_tensor *x, const wf_t
 
 static weft_status eval(wf_eval *q, weft_error *err)
 {
+    static const wf_chain_lines lines = {multiply_f32, multiply_truth, multiply_ints};
     (void)err;
-    const wf_chain_walk w = wf_chain_walk_make(q->info);
-    for (int64_t outer = 0; outer < w.outer; outer++) {
-        for (int64_t inner = 0; inner < w.inner; inner++) {
-            if (q->in[0].type.dtype != WEFT_F32)
-                multiply_ints(&w, &q->in[0], &q->out[0], outer, inner);
-            else if (q->in[0].is_truth)
-                multiply_truth(&w, q->in[0].data, q->out[0].data, outer, inner);
-            else
-                multiply_f32(&w, q->in[0].data, q->out[0].data, outer, inner);
-        }
-    }
-    return WEFT_OK;
+    return wf_chain_eval(q, &lines);
 }
 
 static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)

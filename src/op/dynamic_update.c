@@ -3,7 +3,6 @@
 //   x, part one dtype, any; start one i32 or i64 in [0, axis size - part's]. One out of range makes the
 //   step bad and changes nothing: it is not moved into the range.
 #include "op/build.h"
-#include "op/check_case.h"
 #include "op/index_common.h"
 #include "op/tensor.h"
 
@@ -87,38 +86,11 @@ static weft_val build_chain(weft_graph *g, const weft_val *in, const int64_t *p)
 
 static void cases(wf_check_list *list)
 {
-    static const struct {
-        const char *name;
-        int32_t axis;
-        weft_dtype dtype, start;
-        int64_t dims[3], size;
-        wf_check_fill fill;
-    } table[] = {
-        {"one", 0, WEFT_F32, WEFT_I32, {1, 1, 1}, 1, WF_CHECK_NORMAL},
-        {"nothing", 1, WEFT_F32, WEFT_I32, {3, 5, 2}, 0, WF_CHECK_NORMAL},
-        {"rows", 0, WEFT_F32, WEFT_I64, {33, 3, 31}, 7, WF_CHECK_NORMAL},
-        {"middle axis", 1, WEFT_F32, WEFT_I32, {3, 32, 5}, 9, WF_CHECK_NORMAL},
-        {"last axis", 2, WEFT_F32, WEFT_I32, {2, 3, 70}, 33, WF_CHECK_SPECIAL},
-        {"whole axis", 1, WEFT_F32, WEFT_I32, {2, 8, 3}, 8, WF_CHECK_NORMAL},
-        {"u8", 1, WEFT_U8, WEFT_I32, {2, 9, 3}, 5, WF_CHECK_NORMAL},
-        {"bf16", 2, WEFT_BF16, WEFT_I32, {2, 3, 9}, 4, WF_CHECK_NORMAL},
-        {"i64", 0, WEFT_I64, WEFT_I64, {9, 1, 2}, 5, WF_CHECK_NORMAL},
-    };
-    for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
-        int64_t part[3] = {table[i].dims[0], table[i].dims[1], table[i].dims[2]};
-        const int64_t room = part[table[i].axis] - table[i].size + 1;
-        part[table[i].axis] = table[i].size;
-        wf_check_case one = {
-            .name = table[i].name,
-            .build = build_case,
-            .params = {table[i].axis},
-            .n_inputs = 3,
-            .inputs = {{wf_type_make(table[i].dtype, 3, table[i].dims), table[i].fill, 0},
-                       {wf_type_make(table[i].start, 0, NULL), WF_CHECK_INDEX, room},
-                       {wf_type_make(table[i].dtype, 3, part), table[i].fill, 0}},
-            .no_gradient = table[i].dtype != WEFT_F32};
+    for (size_t i = 0; i < WF_START_N_CASES; i++) {
+        wf_check_case one = wf_start_case(i);
+        one.build = build_case;
         wf_check_add(list, one);
-        if (i != 3)
+        if (i != WF_START_CASE_MIDDLE)
             continue;
         one.name = "out of range";
         one.inputs[1].fill = WF_CHECK_SPECIAL;

@@ -9,22 +9,8 @@ extern const wf_op wf_op_flip;
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
 {
-    const weft_type *x = &info->in[0];
-    const wf_attr *axes = &info->attrs[ATTR_AXES];
-    char text[WF_TYPE_TEXT];
-    *out = *x;
-    for (size_t i = 0; i < axes->n; i++) {
-        const int64_t axis = axes->u.ints[i];
-        if (axis < 0 || axis >= x->ndim) {
-            WEFT_FAIL(err, WEFT_ERR_SHAPE, "axis %lld is out of range, x is %s", (long long)axis,
-                      wf_dims_text(x->dims, x->ndim, text));
-        }
-        if (i > 0 && axis <= axes->u.ints[i - 1]) {
-            WEFT_FAIL(err, WEFT_ERR_ATTR, "axis %lld follows axis %lld, expected ascending axes",
-                      (long long)axis, (long long)axes->u.ints[i - 1]);
-        }
-    }
-    return WEFT_OK;
+    *out = info->in[0];
+    return wf_infer_axes(out, &info->attrs[ATTR_AXES], err);
 }
 
 static weft_val flip(weft_graph *g, weft_val x, const wf_attr *axes)

@@ -4,23 +4,12 @@
 //   h [b,h]  f32
 // The expansion is the definition: r = sigmoid(x_r + p_r), z = sigmoid(x_z + p_z), n = tanh(r * p_n + x_n),
 // h' = z * (h - n) + n; the canonical pass makes fma of the last two.
-#include <math.h>
-
 #include "op/build.h"
-#include "op/check_case.h"
+#include "op/cell_common.h"
 
 static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *err)
 {
-    const weft_type *x = &info->in[0], *p = &info->in[1], *h = &info->in[2];
-    char a[WF_TYPE_TEXT], b[WF_TYPE_TEXT], c[WF_TYPE_TEXT];
-    WEFT_TRY(wf_infer_check_dtypes(info, WF_DTYPE_BIT(WEFT_F32), err));
-    if (x->ndim != 2 || h->ndim != 2 || x->dims[0] != h->dims[0] || x->dims[1] != 3 * h->dims[1] ||
-        !wf_type_equal(x, p)) {
-        WEFT_FAIL(err, WEFT_ERR_SHAPE, "x is %s, p is %s, h is %s, expected [b,3h], [b,3h], [b,h]",
-                  wf_type_text(x, a), wf_type_text(p, b), wf_type_text(h, c));
-    }
-    *out = *h;
-    return WEFT_OK;
+    return wf_infer_cell(info, 3, 'h', out, err);
 }
 
 // All [b,h].
@@ -74,12 +63,6 @@ static void grad(const wf_grad_query *q)
         q->din[2] = weft_flush(g, weft_mul(g, dh, p.z));
 }
 
-static wf_cost cost(const wf_node_info *info)
-{
-    const wf_cost c = {40.0 * (double)wf_type_count(&info->in[0]), wf_cost_bytes(info)};
-    return c;
-}
-
 static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
 {
     (void)p;
@@ -88,27 +71,7 @@ static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
 
 static void cases(wf_check_list *list)
 {
-    static const struct {
-        const char *name;
-        int64_t b, h;
-        wf_check_fill fill;
-    } table[] = {{"3x2", 3, 2, WF_CHECK_NORMAL},
-                 {"33x17", 33, 17, WF_CHECK_WIDE},
-                 {"special values", 40, 7, WF_CHECK_SPECIAL}};
-    for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
-        const int64_t b = table[i].b, h = table[i].h;
-        wf_check_case one = {.name = table[i].name,
-                             .build = build_case,
-                             .n_inputs = 3,
-                             .inputs = {WF_CHECK_INPUT(WEFT_F32, b, 3 * h),
-                                        WF_CHECK_INPUT(WEFT_F32, b, 3 * h),
-                                        WF_CHECK_INPUT(WEFT_F32, b, h)},
-                             .no_difference = table[i].fill != WF_CHECK_NORMAL,
-                             // A gate that is 0 in f32 and not in float64, times infinity.
-                             .bound = table[i].fill == WF_CHECK_SPECIAL ? INFINITY : 64.0};
-        one.inputs[0].fill = one.inputs[1].fill = one.inputs[2].fill = table[i].fill;
-        wf_check_add(list, one);
-    }
+    wf_cell_add_cases(list, 3, build_case);
 }
 
 const wf_op wf_op_gru_cell = {
@@ -119,7 +82,7 @@ const wf_op wf_op_gru_cell = {
     .infer = infer,
     .grad = grad,
     .expand = expand,
-    .cost = cost,
+    .cost = wf_cost_cell,
     .cases = cases,
 };
 

@@ -3,7 +3,7 @@
 #ifndef WF_OP_INDEX_COMMON_H
 #define WF_OP_INDEX_COMMON_H
 
-#include "op/op.h"
+#include "op/check_case.h"
 
 // A tensor [outer.., size, inner..] seen around attribute 0, the axis.
 typedef struct wf_index_walk {
@@ -30,5 +30,11 @@ int64_t wf_start_get(wf_eval *q);
 wf_index_range wf_index_range_start(const wf_node_info *info);
 // The type of the part: operand 2, or the result of an op without one.
 const weft_type *wf_start_part(const wf_node_info *info);
+
+// What both are checked on: inputs x, start and part, params axis and size of the part. Beside the one
+// in the middle, starts that are out of range are tried.
+#define WF_START_N_CASES 9
+#define WF_START_CASE_MIDDLE 3
+wf_check_case wf_start_case(size_t idx);
 
 #endif

@@ -46,6 +46,23 @@ weft_status wf_infer_check_dtypes(const wf_node_info *info, uint32_t allowed, we
     return WEFT_OK;
 }
 
+weft_status wf_infer_axes(const weft_type *x, const wf_attr *axes, weft_error *err)
+{
+    char text[WF_TYPE_TEXT];
+    for (size_t i = 0; i < axes->n; i++) {
+        const int64_t axis = axes->u.ints[i];
+        if (axis < 0 || axis >= x->ndim) {
+            WEFT_FAIL(err, WEFT_ERR_SHAPE, "axis %lld is out of range, x is %s", (long long)axis,
+                      wf_dims_text(x->dims, x->ndim, text));
+        }
+        if (i > 0 && axis <= axes->u.ints[i - 1]) {
+            WEFT_FAIL(err, WEFT_ERR_ATTR, "axis %lld follows axis %lld, expected ascending axes",
+                      (long long)axis, (long long)axes->u.ints[i - 1]);
+        }
+    }
+    return WEFT_OK;
+}
+
 weft_status wf_infer_elementwise(const wf_node_info *info, uint32_t allowed, weft_type *out,
                                  weft_error *err)
 {

@@ -152,6 +152,8 @@ struct wf_op {
 weft_status wf_infer_dtype_error(const wf_node_info *info, size_t input, uint32_t allowed,
                                  weft_error *err);
 weft_status wf_infer_check_dtypes(const wf_node_info *info, uint32_t allowed, weft_error *err);
+// A list of axes of x: each in range, ascending.
+weft_status wf_infer_axes(const weft_type *x, const wf_attr *axes, weft_error *err);
 
 // ---- elements of tensors in eval, truth or not
 static inline double wf_tensor_get_f64(const wf_tensor *t, int64_t i)

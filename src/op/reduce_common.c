@@ -20,22 +20,11 @@ weft_status wf_infer_reduce(const wf_node_info *info, uint32_t allowed, weft_typ
                             weft_error *err)
 {
     const wf_attr *axes = &info->attrs[WF_REDUCE_AXES];
-    const weft_type *x = &info->in[0];
-    char text[WF_TYPE_TEXT];
     WEFT_TRY(wf_infer_check_dtypes(info, allowed, err));
-    *out = *x;
-    for (size_t i = 0; i < axes->n; i++) {
-        const int64_t axis = axes->u.ints[i];
-        if (axis < 0 || axis >= x->ndim) {
-            WEFT_FAIL(err, WEFT_ERR_SHAPE, "axis %lld is out of range, x is %s", (long long)axis,
-                      wf_dims_text(x->dims, x->ndim, text));
-        }
-        if (i > 0 && axis <= axes->u.ints[i - 1]) {
-            WEFT_FAIL(err, WEFT_ERR_ATTR, "axis %lld follows axis %lld, expected ascending axes",
-                      (long long)axis, (long long)axes->u.ints[i - 1]);
-        }
-        out->dims[axis] = 1;
-    }
+    WEFT_TRY(wf_infer_axes(&info->in[0], axes, err));
+    *out = info->in[0];
+    for (size_t i = 0; i < axes->n; i++)
+        out->dims[axes->u.ints[i]] = 1;
     return WEFT_OK;
 }
 
