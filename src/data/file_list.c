@@ -293,6 +293,20 @@ weft_status wf_file_list_open(wf_file_list *out, const wf_file_kind *kind,
     return status;
 }
 
+weft_status wf_file_list_label(const wf_file_list *list, wf_dataset *set, int32_t **out_label,
+                               weft_error *err)
+{
+    set->n_samples = (int64_t)list->n;
+    set->n_classes = (int64_t)list->n_classes;
+    set->class_names = list->class_names;
+    WEFT_TRY(wf_alloc(&set->allocator, list->n, sizeof **out_label, out_label, err));
+    for (size_t i = 0; i < list->n; i++)
+        (*out_label)[i] = list->v[i].label;
+    set->field[set->n_fields++] = (wf_field){
+        .name = "label", .dtype = WEFT_I32, .sample_bytes = sizeof **out_label, .data = *out_label};
+    return WEFT_OK;
+}
+
 bool wf_file_list_probe(const wf_file_kind *kind, const char *path)
 {
     const wf_reader_options o = {.path = path, .part = "train"};

@@ -41,6 +41,10 @@ bool wf_file_list_probe(const wf_file_kind *kind, const char *path);
 weft_status wf_file_list_open(wf_file_list *out_list, const wf_file_kind *kind,
                               const wf_reader_options *options, weft_error *err);
 
+// The set's samples and classes are the list's; *out_label [n] becomes its last field, "label". Free it.
+weft_status wf_file_list_label(const wf_file_list *list, wf_dataset *set, int32_t **out_label,
+                               weft_error *err);
+
 // One look at every file, by several threads at once: read brings file i to dst, sample_bytes of it, or
 // only looks where dst is NULL. Bad files (WEFT_ERR_FORMAT, FILE, UNSUPPORTED, SHAPE) are an error that
 // names the first in the list, or are told of and taken out of the list; then what was kept of the others
@@ -52,6 +56,8 @@ typedef struct wf_file_pass {
     uint8_t *kept;
     size_t sample_bytes;
 } wf_file_pass;
+// Room in pass->kept for all files, to be freed; up to 1 GiB, above that none, and no error.
+weft_status wf_file_pass_keep(wf_file_pass *pass, const wf_allocator *a, weft_error *err);
 weft_status wf_file_pass_run(const wf_file_pass *pass, const wf_reader_options *options,
                              int64_t *inout_n_bad, weft_error *err);
 // Accepts a zeroed one.

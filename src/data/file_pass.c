@@ -7,6 +7,7 @@
 // So many bad files are named; the others are counted.
 #define NAMED_MAX 10
 #define THREADS_MAX 16
+#define KEPT_MAX_BYTES ((size_t)1 << 30)
 
 typedef struct {
     const wf_file_pass *pass;
@@ -116,6 +117,15 @@ static weft_status skip_bad(const file_pass *p, const wf_reader_options *o, weft
         WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: every file is bad, the first: %s", list->path,
                   p->first.message);
     return WEFT_OK;
+}
+
+weft_status wf_file_pass_keep(wf_file_pass *pass, const wf_allocator *a, weft_error *err)
+{
+    size_t bytes;
+    pass->kept = NULL;
+    if (!wf_mul_size(pass->sample_bytes, pass->list->n, &bytes) || bytes > KEPT_MAX_BYTES)
+        return WEFT_OK;
+    return wf_alloc(a, bytes, 1, &pass->kept, err);
 }
 
 weft_status wf_file_pass_run(const wf_file_pass *pass, const wf_reader_options *o,

@@ -9,8 +9,6 @@
 #include "data/file_list.h"
 #include "io/image.h"
 
-// Kept in memory up to this size.
-#define KEPT_MAX_BYTES ((size_t)1 << 30)
 // The side that pictures get where their own sizes differ and none is asked for.
 #define DEFAULT_SIDE 64
 
@@ -110,7 +108,6 @@ static weft_status read_all(images_dataset *d, const wf_reader_options *o, weft_
 {
     int64_t *n_bad = &d->dataset.n_bad;
     wf_file_pass pass = {.list = &d->list, .read = look_at_file, .user = d};
-    size_t bytes;
     if (o->image[0] > 0) {
         d->n_channels = (int32_t)o->image[0];
         d->height = (int32_t)o->image[1];
@@ -120,9 +117,8 @@ static weft_status read_all(images_dataset *d, const wf_reader_options *o, weft_
         choose_size(d, o);
     }
     pass.sample_bytes = (size_t)d->n_channels * (size_t)d->height * (size_t)d->width;
-    if (wf_mul_size(pass.sample_bytes, d->list.n, &bytes) && bytes <= KEPT_MAX_BYTES)
-        WEFT_TRY(wf_alloc(&d->dataset.allocator, bytes, 1, &d->pixels, err));
-    pass.kept = d->pixels;
+    WEFT_TRY(wf_file_pass_keep(&pass, &d->dataset.allocator, err));
+    d->pixels = pass.kept;
     // Too large to keep, and looked at already.
     if (!pass.kept && o->image[0] == 0)
         return WEFT_OK;
@@ -132,10 +128,6 @@ static weft_status read_all(images_dataset *d, const wf_reader_options *o, weft_
 static weft_status set_fields(images_dataset *d, weft_error *err)
 {
     wf_dataset *set = &d->dataset;
-    const wf_file_list *list = &d->list;
-    set->n_samples = (int64_t)list->n;
-    set->n_classes = (int64_t)list->n_classes;
-    set->class_names = list->class_names;
     wf_field *image = &set->field[set->n_fields++];
     image->name = "image";
     image->dtype = WEFT_U8;
@@ -147,15 +139,7 @@ static weft_status set_fields(images_dataset *d, weft_error *err)
     image->data = d->pixels;
     image->read = read_image;
     image->user = d;
-    WEFT_TRY(wf_alloc(&set->allocator, list->n, sizeof *d->label, &d->label, err));
-    for (size_t i = 0; i < list->n; i++)
-        d->label[i] = list->v[i].label;
-    wf_field *label = &set->field[set->n_fields++];
-    label->name = "label";
-    label->dtype = WEFT_I32;
-    label->sample_bytes = sizeof(int32_t);
-    label->data = d->label;
-    return WEFT_OK;
+    return wf_file_list_label(&d->list, set, &d->label, err);
 }
 
 static bool probe(const char *path)

@@ -8,8 +8,6 @@
 #include "data/file_list.h"
 #include "io/sound.h"
 
-// Kept in memory up to this size.
-#define KEPT_MAX_BYTES ((size_t)1 << 30)
 // The filter looks this far behind the end of a clip: 16 crossings at an eighth of the rate.
 #define MARGIN_SECONDS 1.0
 #define SAMPLES_MAX 1e8
@@ -69,39 +67,27 @@ static weft_status set_length(sound_dataset *d, const wf_reader_options *o, weft
 
 static weft_status read_all(sound_dataset *d, const wf_reader_options *o, weft_error *err)
 {
-    size_t bytes;
     wf_file_pass pass = {.list = &d->list,
                          .read = read_file,
                          .user = d,
                          .sample_bytes = (size_t)d->n_samples * sizeof(float)};
-    if (wf_mul_size(pass.sample_bytes, d->list.n, &bytes) && bytes <= KEPT_MAX_BYTES)
-        WEFT_TRY(wf_alloc(&d->dataset.allocator, bytes, 1, &d->kept, err));
-    pass.kept = (uint8_t *)d->kept;
+    WEFT_TRY(wf_file_pass_keep(&pass, &d->dataset.allocator, err));
+    d->kept = (float *)(void *)pass.kept;
     return wf_file_pass_run(&pass, o, &d->dataset.n_bad, err);
 }
 
 static weft_status set_fields(sound_dataset *d, weft_error *err)
 {
     wf_dataset *set = &d->dataset;
-    const wf_file_list *list = &d->list;
-    set->n_samples = (int64_t)list->n;
-    set->n_classes = (int64_t)list->n_classes;
-    set->class_names = list->class_names;
-    WEFT_TRY(wf_alloc(&set->allocator, list->n, sizeof *d->label, &d->label, err));
-    for (size_t i = 0; i < list->n; i++)
-        d->label[i] = list->v[i].label;
-    set->n_fields = 2;
-    set->field[0] = (wf_field){.name = "sound",
-                               .dtype = WEFT_F32,
-                               .ndim = 1,
-                               .dim = {d->n_samples},
-                               .sample_bytes = (size_t)d->n_samples * sizeof(float),
-                               .data = d->kept,
-                               .read = read_sample,
-                               .user = d};
-    set->field[1] = (wf_field){
-        .name = "label", .dtype = WEFT_I32, .sample_bytes = sizeof(int32_t), .data = d->label};
-    return WEFT_OK;
+    set->field[set->n_fields++] = (wf_field){.name = "sound",
+                                             .dtype = WEFT_F32,
+                                             .ndim = 1,
+                                             .dim = {d->n_samples},
+                                             .sample_bytes = (size_t)d->n_samples * sizeof(float),
+                                             .data = d->kept,
+                                             .read = read_sample,
+                                             .user = d};
+    return wf_file_list_label(&d->list, set, &d->label, err);
 }
 
 static bool probe(const char *path)
