@@ -4,6 +4,7 @@
 
 #include "io/drawing.h"
 #include "train/metrics.h"
+#include "train/pictures.h"
 
 #define MARGIN 8
 #define LETTERS 14    // of a class's name
@@ -80,29 +81,23 @@ static void draw_row(wf_image *image, const layout *l, const wf_metrics *m,
 weft_status wf_confusion_draw(const wf_metrics *m, const weft_recipe *recipe, const char *dir,
                               weft_error *err)
 {
-    wf_image image = {0};
-    char *path = NULL;
-    weft_status status;
+    wf_image image;
     if (!m->confusion)
         return WEFT_OK;
     const layout l = plan(m->n_classes);
     const int32_t width = l.left + l.n * l.side + MARGIN, height = l.top + l.n * l.side + MARGIN;
     const char *title = "rows: label, columns: predicted";
     const int32_t text_width = l.has_text ? MARGIN + wf_text_pixels(1, title) + MARGIN : 0;
-    WEFT_TRY_GOTO(wf_image_init(&image, &m->allocator, height,
-                                width < text_width ? text_width : width, 3, err));
+    WEFT_TRY(wf_image_init(&image, &m->allocator, height, width < text_width ? text_width : width,
+                           3, err));
     wf_draw_box(&image, 0, 0, image.height, image.width, WF_PAPER);
     if (l.has_text)
         wf_draw_text(&image, MARGIN, MARGIN, 1, WF_INK, title);
     for (int32_t i = 0; i < l.n; i++) {
         draw_row(&image, &l, m, recipe, i);
     }
-    WEFT_TRY_GOTO(wf_path_join(&m->allocator, dir, "confusion.png", &path, err));
-    status = wf_png_write(&m->allocator, path, &image, err);
-    if (status == WEFT_ERR_UNSUPPORTED)
-        status = WEFT_OK; // built without libpng, as predictions.png
-fail:
-    wf_free(&m->allocator, path);
+    const weft_status status = wf_picture_save(&m->allocator, dir, "confusion.png", &image, err);
     wf_image_deinit(&image);
-    return status;
+    return status == WEFT_ERR_UNSUPPORTED ? WEFT_OK
+                                          : status; // built without libpng, as predictions.png
 }

@@ -51,6 +51,12 @@ weft_status wf_step_part_run(wf_trainer *t, int64_t step, int64_t batch,
                              uint32_t first_node, wf_step_part *out, weft_error *err);
 void wf_step_part_deinit(wf_step_part *part);
 
+// Takes the training's next step, and then gives the results of all its nodes to visit, part by part, until
+// it says that it has seen enough.
+typedef weft_status wf_step_visit(void *user, const wf_step_part *part, bool *out_is_enough,
+                                  weft_error *err);
+weft_status wf_step_walk(wf_trainer *t, wf_step_visit *visit, void *user, weft_error *err);
+
 // Index of the first element whose bits differ, a NaN being equal to any NaN; -1: none.
 int64_t wf_find_difference(const weft_type *type, const void *a, const void *b);
 // Element i: its bits, and its value.

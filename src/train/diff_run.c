@@ -189,51 +189,35 @@ static weft_status compare_devices(diff *d, const weft_train_events *events, wef
 }
 
 // ---- a device and a trace
-static weft_status compare_part(diff *d, const wf_trace *trace, bool is_trace_first,
-                                const wf_step_part *part, int64_t step, weft_error *err)
+typedef struct beside_trace {
+    diff *d;
+    const wf_trainer *t;
+    const wf_trace *trace;
+    bool is_trace_first;
+} beside_trace;
+
+static weft_status compare_part(void *user, const wf_step_part *part, bool *out_is_enough,
+                                weft_error *err)
 {
+    const beside_trace *b = user;
     for (size_t i = 0; i < part->n; i++) {
         const wf_step_value *v = &part->values[i];
-        const wf_st_tensor *saved = wf_safetensors_find(trace->file, v->name);
+        const wf_st_tensor *saved = wf_safetensors_find(b->trace->file, v->name);
         if (!saved || saved->dtype != v->type.dtype || saved->size_bytes != v->size_bytes) {
             WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: holds no %s, expected the values of every op",
-                      trace->path, v->name);
+                      b->trace->path, v->name);
         }
         const int64_t element = wf_find_difference(&v->type, v->data, saved->data);
         if (element < 0)
             continue;
-        report(d->out, WEFT_DIFF_OP, step, &v->type, is_trace_first ? saved->data : v->data,
-               is_trace_first ? v->data : saved->data, element);
-        name_node(d->out, v->node);
+        report(b->d->out, WEFT_DIFF_OP, b->t->step, &v->type,
+               b->is_trace_first ? saved->data : v->data, b->is_trace_first ? v->data : saved->data,
+               element);
+        name_node(b->d->out, v->node);
+        *out_is_enough = true;
         return WEFT_OK;
     }
     return WEFT_OK;
-}
-
-static weft_status compare_with_trace(diff *d, wf_trainer *t, const wf_trace *trace,
-                                      bool is_trace_first, weft_error *err)
-{
-    wf_tensor_set before = {{{0}, 0}, 0, NULL}, inputs = {{{0}, 0}, 0, NULL};
-    wf_step_part part = {.is_last = false};
-    weft_program *program;
-    weft_status status;
-    WEFT_TRY_GOTO(wf_tensor_set_of_state(t->state, &before, err));
-    WEFT_TRY_GOTO(wf_trainer_step(t, err));
-    WEFT_TRY_GOTO(wf_program_get(&t->programs, WF_PROGRAM_TRAIN, t->n_samples, &program, err));
-    WEFT_TRY_GOTO(wf_tensor_set_of_inputs(program, &inputs, err));
-    while (!part.is_last && d->out->kind == WEFT_DIFF_NONE) {
-        const uint32_t next = part.next_node;
-        wf_step_part_deinit(&part);
-        WEFT_TRY_GOTO(
-            wf_step_part_run(t, t->step, t->n_samples, &before, &inputs, next, &part, err));
-        WEFT_TRY_GOTO(compare_part(d, trace, is_trace_first, &part, t->step, err));
-    }
-    d->out->n_steps = t->step;
-fail:
-    wf_step_part_deinit(&part);
-    wf_tensor_set_deinit(&before);
-    wf_tensor_set_deinit(&inputs);
-    return status;
 }
 
 static weft_status compare_trace(diff *d, const weft_train_events *events, weft_error *err)
@@ -246,7 +230,9 @@ static weft_status compare_trace(diff *d, const weft_train_events *events, weft_
     WEFT_TRY(wf_diff_start(t, err));
     WEFT_TRY(wf_trace_check(trace, t, err));
     while (d->out->kind == WEFT_DIFF_NONE && t->step < d->n_steps) {
-        WEFT_TRY(compare_with_trace(d, t, trace, is_trace_first, err));
+        beside_trace beside = {d, t, trace, is_trace_first};
+        WEFT_TRY(wf_step_walk(t, compare_part, &beside, err));
+        d->out->n_steps = t->step;
         WEFT_TRY(wf_diff_tell(t, d->n_steps, events, err));
     }
     return WEFT_OK;

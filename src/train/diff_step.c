@@ -171,6 +171,31 @@ void wf_step_part_deinit(wf_step_part *part)
     memset(part, 0, sizeof *part);
 }
 
+weft_status wf_step_walk(wf_trainer *t, wf_step_visit *visit, void *user, weft_error *err)
+{
+    wf_tensor_set before = {{{0}, 0}, 0, NULL}, inputs = {{{0}, 0}, 0, NULL};
+    wf_step_part part = {.is_last = false};
+    weft_program *program;
+    weft_status status;
+    bool is_enough = false;
+    WEFT_TRY_GOTO(wf_tensor_set_of_state(t->state, &before, err));
+    WEFT_TRY_GOTO(wf_trainer_step(t, err));
+    WEFT_TRY_GOTO(wf_program_get(&t->programs, WF_PROGRAM_TRAIN, t->n_samples, &program, err));
+    WEFT_TRY_GOTO(wf_tensor_set_of_inputs(program, &inputs, err));
+    while (!part.is_last && !is_enough) {
+        const uint32_t next = part.next_node;
+        wf_step_part_deinit(&part);
+        WEFT_TRY_GOTO(
+            wf_step_part_run(t, t->step, t->n_samples, &before, &inputs, next, &part, err));
+        WEFT_TRY_GOTO(visit(user, &part, &is_enough, err));
+    }
+fail:
+    wf_step_part_deinit(&part);
+    wf_tensor_set_deinit(&before);
+    wf_tensor_set_deinit(&inputs);
+    return status;
+}
+
 // ---- elements
 void wf_read_element(const weft_type *type, const void *data, int64_t i, uint64_t *out_bits,
                      double *out_value)

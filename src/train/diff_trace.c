@@ -12,8 +12,11 @@ typedef struct recorder {
     size_t n, capacity;
 } recorder;
 
-static weft_status record_part(recorder *r, const wf_step_part *part, weft_error *err)
+static weft_status record_part(void *user, const wf_step_part *part, bool *out_is_enough,
+                               weft_error *err)
 {
+    recorder *r = user;
+    (void)out_is_enough;
     WEFT_TRY(wf_array_reserve(&r->memory.allocator, &r->tensors, &r->capacity, r->n + part->n,
                               sizeof *r->tensors, err));
     for (size_t i = 0; i < part->n; i++) {
@@ -29,30 +32,6 @@ static weft_status record_part(recorder *r, const wf_step_part *part, weft_error
         t->data = data;
     }
     return WEFT_OK;
-}
-
-static weft_status record_step(wf_trainer *t, recorder *r, weft_error *err)
-{
-    wf_tensor_set before = {{{0}, 0}, 0, NULL}, inputs = {{{0}, 0}, 0, NULL};
-    wf_step_part part = {.is_last = false};
-    weft_program *program;
-    weft_status status;
-    WEFT_TRY_GOTO(wf_tensor_set_of_state(t->state, &before, err));
-    WEFT_TRY_GOTO(wf_trainer_step(t, err));
-    WEFT_TRY_GOTO(wf_program_get(&t->programs, WF_PROGRAM_TRAIN, t->n_samples, &program, err));
-    WEFT_TRY_GOTO(wf_tensor_set_of_inputs(program, &inputs, err));
-    while (!part.is_last) {
-        const uint32_t next = part.next_node;
-        wf_step_part_deinit(&part);
-        WEFT_TRY_GOTO(
-            wf_step_part_run(t, t->step, t->n_samples, &before, &inputs, next, &part, err));
-        WEFT_TRY_GOTO(record_part(r, &part, err));
-    }
-fail:
-    wf_step_part_deinit(&part);
-    wf_tensor_set_deinit(&before);
-    wf_tensor_set_deinit(&inputs);
-    return status;
 }
 
 static weft_status write_file(const wf_trainer *t, const recorder *r, const char *path,
@@ -87,7 +66,7 @@ weft_status weft_trace_write(weft_recipe *recipe, weft_device *device, int64_t n
     if (status == WEFT_OK)
         status = wf_diff_start(&t, err);
     while (status == WEFT_OK && t.step < n_steps) {
-        status = record_step(&t, &r, err);
+        status = wf_step_walk(&t, record_part, &r, err);
         if (status == WEFT_OK)
             status = wf_diff_tell(&t, n_steps, events, err);
     }

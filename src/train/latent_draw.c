@@ -1,7 +1,6 @@
 // The plane of an autoencoder's code. In: codes and labels of some samples. Out: latent.png.
 #include <string.h>
 
-#include "io/image.h"
 #include "train/pictures.h"
 
 #define POINTS 2000
@@ -79,11 +78,9 @@ static void draw_point(wf_image *image, int32_t x, int32_t y, const uint8_t rgb[
 static weft_status draw(const wf_shown *s, const char *dir, weft_error *err)
 {
     const wf_allocator *a = &s->allocator;
-    wf_image image = {0};
-    char *path = NULL;
+    wf_image image;
     range axes[2];
     uint8_t rgb[3];
-    weft_status status;
     choose_units(s, axes);
     WEFT_TRY(wf_image_init(&image, a, SIDE, SIDE, 3, err));
     memset(image.pixels, 255, (size_t)SIDE * SIDE * 3);
@@ -94,10 +91,7 @@ static weft_status draw(const wf_shown *s, const char *dir, weft_error *err)
         draw_point(&image, place(&axes[0], code[axes[0].unit]),
                    SIDE - 1 - place(&axes[1], code[axes[1].unit]), rgb);
     }
-    WEFT_TRY_GOTO(wf_path_join(a, dir, "latent.png", &path, err));
-    status = wf_png_write(a, path, &image, err);
-fail:
-    wf_free(a, path);
+    const weft_status status = wf_picture_save(a, dir, "latent.png", &image, err);
     wf_image_deinit(&image);
     return status;
 }

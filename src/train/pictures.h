@@ -3,6 +3,7 @@
 #ifndef WF_TRAIN_PICTURES_H
 #define WF_TRAIN_PICTURES_H
 
+#include "io/image.h"
 #include "train/trainer.h"
 
 // What the evaluating program says of the first samples of a split.
@@ -31,6 +32,12 @@ weft_status wf_reconstructions_draw(wf_program_cache *programs, const wf_split *
 // Nothing where the model has no code of two or more.
 weft_status wf_latent_draw(wf_program_cache *programs, const wf_split *split, const char *dir,
                            weft_error *err);
+// Writes <dir>/<name>, a PNG; and <dir>/predictions.png, a sheet of cells. Errors: WEFT_ERR_FILE,
+// WEFT_ERR_UNSUPPORTED (built without libpng).
+weft_status wf_picture_save(const wf_allocator *a, const char *dir, const char *name,
+                            const wf_image *image, weft_error *err);
+weft_status wf_sheet_save(const wf_allocator *a, const char *dir, const wf_sheet_cell *cells,
+                          int32_t n_cells, int32_t n_columns, weft_error *err);
 // A colour of its own for each of a dozen classes.
 void wf_class_colour(int64_t class_idx, uint8_t out_rgb[3]);
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "io/image.h"
 #include "train/pictures.h"
 
 #define COLUMNS 10
@@ -106,9 +105,6 @@ static weft_status draw(sheet *s, const char *dir, weft_error *err)
     const wf_allocator *a = &s->shown.allocator;
     const int64_t n_full = s->shown.n / COLUMNS * COLUMNS;
     const int64_t n = n_full ? n_full : s->shown.n, n_cells = n * s->n_rows;
-    wf_image image = {0};
-    char *path = NULL;
-    weft_status status;
     WEFT_TRY(wf_alloc(a, (size_t)n_cells, (size_t)s->n_pixels * 3, &s->pixels, err));
     for (int64_t i = 0; i < n; i++) {
         paint_sample(s, i);
@@ -119,13 +115,7 @@ static weft_status draw(sheet *s, const char *dir, weft_error *err)
         memmove(&s->cells[row * columns], &s->cells[row * COLUMNS],
                 (size_t)columns * sizeof s->cells[0]);
     }
-    WEFT_TRY_GOTO(wf_sheet_draw(a, s->cells, (int32_t)n_cells, columns, &image, err));
-    WEFT_TRY_GOTO(wf_path_join(a, dir, "predictions.png", &path, err));
-    status = wf_png_write(a, path, &image, err);
-fail:
-    wf_free(a, path);
-    wf_image_deinit(&image);
-    return status;
+    return wf_sheet_save(a, dir, s->cells, (int32_t)n_cells, columns, err);
 }
 
 weft_status wf_reconstructions_draw(wf_program_cache *programs, const wf_split *split,

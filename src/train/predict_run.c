@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "data/readers.h"
-#include "io/image.h"
 #include "io/sound.h"
 #include "train/pictures.h"
 
@@ -357,21 +356,6 @@ static weft_status fill_sheet(sheet *s, weft_error *err)
     return WEFT_OK;
 }
 
-static weft_status write_sheet(const sheet *s, const char *dir, weft_error *err)
-{
-    const wf_allocator *a = &s->p.allocator;
-    wf_image image = {0};
-    char *path = NULL;
-    weft_status status;
-    WEFT_TRY_GOTO(wf_sheet_draw(a, s->cells, (int32_t)s->n, SHEET_COLUMNS, &image, err));
-    WEFT_TRY_GOTO(wf_path_join(a, dir, "predictions.png", &path, err));
-    status = wf_png_write(a, path, &image, err);
-fail:
-    wf_free(a, path);
-    wf_image_deinit(&image);
-    return status;
-}
-
 // Where the result is no class of the sample.
 static weft_status draw_pictures(wf_program_cache *programs, const wf_split *split, const char *dir,
                                  weft_error *err)
@@ -401,7 +385,7 @@ weft_status wf_predictions_draw(wf_program_cache *programs, const char *dir, wef
     if (status == WEFT_OK)
         status = fill_sheet(&s, err);
     if (status == WEFT_OK)
-        status = write_sheet(&s, dir, err);
+        status = wf_sheet_save(&s.p.allocator, dir, s.cells, (int32_t)s.n, SHEET_COLUMNS, err);
     const wf_allocator *a = &s.p.allocator;
     wf_free(a, s.pixels);
     wf_free(a, s.planes);
