@@ -2,7 +2,6 @@
 // `head: tokens` logits [b,t,classes] (what stood at each place), for `head: class` logits [b,classes].
 //
 // The token table has one row more than the vocabulary: the mask. Tokens `pad` are no keys. Stage: nn.
-#include <stdio.h>
 
 #include "nn/family.h"
 #include "nn/transformer.h"
@@ -92,14 +91,7 @@ static weft_val encode(encoder *e, weft_val x, weft_val tokens)
                                        weft_val_type(g, tokens).dtype);
         block.heads.mask = weft_reshape(g, weft_not_equal(g, tokens, pad), dims, 4);
     }
-    weft_scope_push(g, "h");
-    for (int64_t i = 0; i < e->o->layers && x.id; i++) {
-        char name[24];
-        (void)snprintf(name, sizeof name, "%lld", (long long)i);
-        x = weft_transformer_block(e->nn, name, x, &block);
-    }
-    weft_scope_pop(g);
-    return x;
+    return wf_transformer_blocks(e->nn, x, e->o->layers, &block);
 }
 
 // What stood at each place: a linear layer, gelu, norm, then the token table again with a bias.

@@ -1,7 +1,6 @@
 // Vision transformer: a picture as patches, a class token in front. A. Dosovitskiy et al., ICLR 2021. In: images
 // [b,c,h,w]. Out: logits [b,classes]. Stage: nn.
 #include <math.h>
-#include <stdio.h>
 
 #include "nn/family.h"
 #include "nn/transformer.h"
@@ -75,13 +74,7 @@ static weft_val build(wf_family_build *b)
     block.heads.proj_std = o->std / sqrt(2.0 * (double)o->layers);
     block.width = o->hidden;
     block.dropout = o->dropout;
-    weft_scope_push(g, "h");
-    for (int64_t i = 0; i < o->layers && x.id; i++) {
-        char name[24];
-        (void)snprintf(name, sizeof name, "%lld", (long long)i);
-        x = weft_transformer_block(nn, name, x, &block);
-    }
-    weft_scope_pop(g);
+    x = wf_transformer_blocks(nn, x, o->layers, &block);
     if (!x.id)
         return WEFT_NONE;
     const weft_type t = weft_val_type(g, x);

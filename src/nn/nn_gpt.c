@@ -1,6 +1,5 @@
 // GPT, whole sequences or the next tokens with a cache. In: tokens. Out: logits. Stage: nn.
 #include <math.h>
-#include <stdio.h>
 
 #include "nn/transformer.h"
 
@@ -82,13 +81,7 @@ static weft_val build(weft_nn *nn, weft_val tokens, const weft_gpt_options *o, w
     weft_val x = weft_add(g, rows, position_rows(nn, o, &pe_init, position, t));
     x = weft_dropout(nn, x, o->dropout);
     const weft_block_options block = block_options(o, position);
-    weft_scope_push(g, "h");
-    for (int64_t i = 0; i < o->layers && x.id; i++) {
-        char name[24];
-        (void)snprintf(name, sizeof name, "%lld", (long long)i);
-        x = weft_transformer_block(nn, name, x, &block);
-    }
-    weft_scope_pop(g);
+    x = wf_transformer_blocks(nn, x, o->layers, &block);
     x = o->is_rms ? weft_rms_norm(nn, "ln", x, 0.0) : weft_layer_norm(nn, "ln", x, NULL);
     if (!x.id)
         return WEFT_NONE;

@@ -160,19 +160,20 @@ weft_val weft_mel_spectrogram(weft_graph *g, weft_val x, const weft_mel_options 
     if (!wf_build_ready(g, NULL, &x, 1) ||
         !wf_nn_options_check(g, "mel_spectrogram", o->struct_size, sizeof *o))
         return WEFT_NONE;
+    const int64_t frame = o->frame ? o->frame : samples_of(o->sample_rate, 0.032);
+    const int64_t hop = o->hop ? o->hop : samples_of(o->sample_rate, 0.016);
     const bands b = {
         .sample_rate = o->sample_rate,
         .low_hz = o->low_hz,
         .high_hz = o->high_hz > 0.0 ? o->high_hz : o->sample_rate / 2.0,
-        .frame = o->frame ? o->frame : samples_of(o->sample_rate, 0.032),
+        .frame = frame,
         .n_mels = o->n_mels,
-        .bins = (o->frame ? o->frame : samples_of(o->sample_rate, 0.032)) / 2 + 1,
+        .bins = frame / 2 + 1,
     };
-    const int64_t hop = o->hop ? o->hop : samples_of(o->sample_rate, 0.016);
     if (!check_bands(g, o, &b))
         return WEFT_NONE;
     weft_scope_push(g, "mel");
-    const weft_val power = weft_power_spectrogram(g, x, b.frame, hop);
+    const weft_val power = weft_power_spectrogram(g, x, frame, hop);
     const weft_val mel =
         power.id ? weft_matmul(g, triangles(g, &b), power, false, false) : WEFT_NONE;
     const weft_val out = weft_log(g, weft_max(g, mel, wf_nn_number(g, o->least)));

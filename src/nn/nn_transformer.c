@@ -1,5 +1,7 @@
 // Attention with several heads, and the block around it. A. Vaswani et al., NeurIPS 2017; grouped heads:
 // J. Ainslie et al., EMNLP 2023. In: [b,t,d]. Out: [b,t,d]. Stage: nn.
+#include <stdio.h>
+
 #include "nn/transformer.h"
 
 static weft_init init_of(double std)
@@ -135,4 +137,18 @@ weft_val weft_transformer_block(weft_nn *nn, const char *name, weft_val x,
     }
     weft_scope_pop(g);
     return y;
+}
+
+weft_val wf_transformer_blocks(weft_nn *nn, weft_val x, int64_t n_layers,
+                               const weft_block_options *block)
+{
+    weft_graph *g = weft_nn_graph(nn);
+    char name[24];
+    weft_scope_push(g, "h");
+    for (int64_t i = 0; i < n_layers && x.id; i++) {
+        (void)snprintf(name, sizeof name, "%lld", (long long)i);
+        x = weft_transformer_block(nn, name, x, block);
+    }
+    weft_scope_pop(g);
+    return x;
 }

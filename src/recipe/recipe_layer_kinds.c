@@ -86,18 +86,6 @@ static const wf_key conv_keys[] = {
     INIT_KEY,
     END_KEY,
 };
-static const wf_key conv_transpose_keys[] = {
-    NAME_KEY,
-    OUT_KEY,
-    KERNEL_KEY,
-    STRIDE_KEY,
-    PAD_KEY,
-    DILATION_KEY,
-    {.name = "groups", .kind = WF_KEY_INTEGER, .least = 1, .most = MAX_SIZE, .offset = AT(groups)},
-    BIAS_KEY,
-    INIT_KEY,
-    END_KEY,
-};
 static const wf_key upsample_keys[] = {
     NAME_KEY,
     {.name = "factor",
@@ -435,7 +423,7 @@ static weft_val build_activation(weft_nn *nn, const wf_layer *l, weft_val x)
 const wf_layer_kind wf_layer_kinds[WF_N_LAYER_KINDS + 1] = {
     {"linear", linear_keys, "out", build_linear, true},
     {"conv", conv_keys, NULL, build_conv, true},
-    {"conv_transpose", conv_transpose_keys, NULL, build_conv_transpose, true},
+    {"conv_transpose", conv_keys, NULL, build_conv_transpose, true},
     {"residual", residual_keys, "body", build_residual, false},
     {"branch", branch_keys, "paths", build_branch, false},
     {"max_pool", pool_keys, "kernel", build_max_pool, false},
