@@ -1,26 +1,7 @@
 // scan: every allocation of building, differentiating, compiling and running one may fail, and nothing leaks.
 #include "op_run.h"
 
-#include "weft/weft.h"
-
-typedef struct {
-    long countdown;
-    long live;
-} failing;
-
-static void *failing_reallocate(void *user, void *ptr, size_t size_bytes)
-{
-    failing *f = user;
-    if (size_bytes == 0) {
-        f->live -= ptr != NULL;
-        free(ptr);
-        return NULL;
-    }
-    if (f->countdown-- == 0)
-        return NULL;
-    f->live += ptr == NULL;
-    return realloc(ptr, size_bytes);
-}
+#include "run/failing_alloc.h"
 
 static void step(weft_graph *g, void *user, const weft_scan_step *s)
 {
@@ -88,29 +69,9 @@ static weft_status build_and_run(const weft_context_options *options, const char
 // Every seventh on the cpu, all on ref: the two differ in what plans and runs only.
 static void every_allocation_may_fail(void **state)
 {
-    static const struct {
-        const char *device;
-        long stride;
-    } table[] = {{"ref", 1}, {"cpu", 7}};
     (void)state;
-    for (size_t i = 0; i < OP_COUNT(table); i++) {
-        failing f = {0};
-        weft_context_options options = WEFT_CONTEXT_OPTIONS_INIT;
-        options.reallocate = failing_reallocate;
-        options.reallocate_user = &f;
-        long n = 0;
-        for (; n < 100000; n += table[i].stride) {
-            f = (failing){.countdown = n};
-            const weft_status status = build_and_run(&options, table[i].device);
-            if (f.live != 0)
-                fail_msg("%s, allocation %ld: %ld blocks leak", table[i].device, n, f.live);
-            if (status == WEFT_OK && f.countdown >= 0)
-                break; // none was left to fail
-            if (status != WEFT_OK && status != WEFT_ERR_MEMORY)
-                fail_msg("%s, allocation %ld: %s", table[i].device, n, weft_status_name(status));
-        }
-        assert_true(n > 100);
-    }
+    failing_alloc_sweep(build_and_run, "ref", 1);
+    failing_alloc_sweep(build_and_run, "cpu", 7);
 }
 
 const struct CMUnitTest wf_tests_scan_fail[] = {

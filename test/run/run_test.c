@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "../graph/graph_kit.h"
+#include "failing_alloc.h"
 #include "run/run_internal.h"
 
 typedef struct {
@@ -231,26 +232,7 @@ static void too_little_memory_is_refused(void **state)
 }
 
 // ---- every allocation may fail
-typedef struct {
-    long countdown; // fails at 0
-    long live;
-} failing;
-
-static void *failing_reallocate(void *user, void *ptr, size_t size_bytes)
-{
-    failing *f = user;
-    if (size_bytes == 0) {
-        f->live -= ptr != NULL;
-        free(ptr);
-        return NULL;
-    }
-    if (f->countdown-- == 0)
-        return NULL;
-    f->live += ptr == NULL;
-    return realloc(ptr, size_bytes);
-}
-
-static weft_status build_and_run(const weft_context_options *options)
+static weft_status build_and_run(const weft_context_options *options, const char *device_id)
 {
     weft_context *ctx = NULL;
     weft_graph *g = NULL;
@@ -278,7 +260,7 @@ static weft_status build_and_run(const weft_context_options *options)
         status = weft_graph_status(g, NULL);
     }
     if (status == WEFT_OK)
-        status = weft_device_open(ctx, "cpu", NULL, &device, NULL);
+        status = weft_device_open(ctx, device_id, NULL, &device, NULL);
     if (status == WEFT_OK)
         status = weft_state_create(device, &st, NULL);
     if (status == WEFT_OK)
@@ -300,22 +282,7 @@ static weft_status build_and_run(const weft_context_options *options)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    failing f = {0};
-    weft_context_options options = WEFT_CONTEXT_OPTIONS_INIT;
-    options.reallocate = failing_reallocate;
-    options.reallocate_user = &f;
-    long n = 0;
-    for (; n < 100000; n++) {
-        f = (failing){.countdown = n};
-        const weft_status status = build_and_run(&options);
-        if (f.live != 0)
-            fail_msg("allocation %ld: %ld blocks leak", n, f.live);
-        if (status == WEFT_OK && f.countdown >= 0)
-            break; // none was left to fail
-        if (status != WEFT_OK)
-            assert_int_equal(status, WEFT_ERR_MEMORY);
-    }
-    assert_true(n > 100);
+    failing_alloc_sweep(build_and_run, "cpu", 1);
 }
 
 const struct CMUnitTest wf_tests_run[] = {

@@ -6,13 +6,6 @@
 #define DIR_A TEMP("family-bits")
 #define STEPS 30
 
-static void found(void *user, const weft_device_info *info)
-{
-    char *id = user;
-    if (!id[0] && info->usable && info->exact != WEFT_EXACT_NO && !strncmp(info->id, "opencl", 6))
-        snprintf(id, 64, "%s", info->id);
-}
-
 static void one_set_of_weights(const char *device, const char *isa, uint32_t n_threads)
 {
     for (size_t i = 0; i < N_FAMILIES_SMALL; i++) {
@@ -33,30 +26,15 @@ static void on_every_instruction_set(void **state)
     static const char *const isas[] = {"avx2", "avx512", "neon"};
     (void)state;
     for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
-        weft_context *context;
-        weft_device *device = NULL;
-        weft_device_options options = WEFT_DEVICE_OPTIONS_INIT;
-        options.isa = isas[i];
-        assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
-        const bool has = weft_device_open(context, "cpu", &options, &device, NULL) == WEFT_OK;
-        weft_device_close(device);
-        weft_context_destroy(context);
-        if (has)
+        if (tiny_has_device("cpu", isas[i]))
             one_set_of_weights("cpu", isas[i], 2);
     }
 }
 
 static void through_opencl(void **state)
 {
-    weft_context *context;
-    char id[64] = "";
     (void)state;
-    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
-    weft_devices_list(context, found, id);
-    weft_context_destroy(context);
-    if (!id[0])
-        WF_SKIP("no OpenCL device with exact arithmetic on this machine");
-    one_set_of_weights(id, NULL, 0);
+    one_set_of_weights(tiny_exact_opencl(), NULL, 0);
 }
 
 static void resumed_it_is_the_same(void **state)

@@ -5,26 +5,6 @@
 #define DIR_A TEMP("opencl-run-a")
 #define DIR_B TEMP("opencl-run-b")
 
-static void found(void *user, const weft_device_info *info)
-{
-    char *id = user;
-    if (!id[0] && info->usable && info->exact != WEFT_EXACT_NO && !strncmp(info->id, "opencl", 6))
-        snprintf(id, 64, "%s", info->id);
-}
-
-static const char *exact_device(void)
-{
-    static char id[64];
-    weft_context *context;
-    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
-    id[0] = 0;
-    weft_devices_list(context, found, id);
-    weft_context_destroy(context);
-    if (!id[0])
-        WF_SKIP("no OpenCL device with exact arithmetic on this machine");
-    return id;
-}
-
 static void train_in(const char *dir, tiny_how how, tiny_run *run, weft_status expected)
 {
     how.path = tiny_write(tiny_recipe);
@@ -39,7 +19,7 @@ static void train_in(const char *dir, tiny_how how, tiny_run *run, weft_status e
 static void same_bits(void **state)
 {
     tiny_run cpu = {0}, other = {0};
-    const char *device = exact_device();
+    const char *device = tiny_exact_opencl();
     (void)state;
     train_in(DIR_A, (tiny_how){0}, &cpu, WEFT_OK);
     train_in(DIR_B, (tiny_how){.device = device}, &other, WEFT_OK);
@@ -52,7 +32,7 @@ static void same_bits(void **state)
 static void resumes_across_devices(void **state)
 {
     tiny_run whole = {0}, half = {.stop_at = 8}, rest = {0};
-    const char *device = exact_device();
+    const char *device = tiny_exact_opencl();
     (void)state;
     train_in(DIR_A, (tiny_how){0}, &whole, WEFT_OK);
     train_in(DIR_B, (tiny_how){0}, &half, WEFT_ERR_INTERRUPTED);

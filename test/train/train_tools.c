@@ -162,6 +162,39 @@ void tiny_train(const tiny_how *how, tiny_run *run)
     weft_context_destroy(context);
 }
 
+bool tiny_has_device(const char *id, const char *isa)
+{
+    weft_context *context;
+    weft_device *device = NULL;
+    weft_device_options options = WEFT_DEVICE_OPTIONS_INIT;
+    options.isa = isa;
+    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
+    const bool has = weft_device_open(context, id, &options, &device, NULL) == WEFT_OK;
+    weft_device_close(device);
+    weft_context_destroy(context);
+    return has;
+}
+
+static void found_device(void *user, const weft_device_info *info)
+{
+    char *id = user;
+    if (!id[0] && info->usable && info->exact != WEFT_EXACT_NO && !strncmp(info->id, "opencl", 6))
+        snprintf(id, 64, "%s", info->id);
+}
+
+const char *tiny_exact_opencl(void)
+{
+    static char id[64];
+    weft_context *context;
+    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
+    id[0] = 0;
+    weft_devices_list(context, found_device, id);
+    weft_context_destroy(context);
+    if (!id[0])
+        WF_SKIP("no OpenCL device with exact arithmetic on this machine");
+    return id;
+}
+
 bool tiny_same_file(const char *dir_a, const char *dir_b, const char *name)
 {
     char a[1024], b[1024];

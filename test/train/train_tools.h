@@ -53,6 +53,11 @@ typedef struct tiny_how {
 } tiny_how;
 void tiny_train(const tiny_how *how, tiny_run *run);
 
+// Whether that device opens, with that instruction set; NULL: its own choice.
+bool tiny_has_device(const char *id, const char *isa);
+// The first OpenCL device with exact arithmetic; the running test is skipped where there is none.
+const char *tiny_exact_opencl(void);
+
 // Whether two files hold the same bytes.
 bool tiny_same_file(const char *dir_a, const char *dir_b, const char *name);
 

@@ -28,25 +28,12 @@ static void one_set_of_weights(const char *device, const char *isa, uint32_t n_t
     }
 }
 
-static bool has_device(const char *id, const char *isa)
-{
-    weft_context *context;
-    weft_device *device = NULL;
-    weft_device_options options = WEFT_DEVICE_OPTIONS_INIT;
-    options.isa = isa;
-    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
-    const bool has = weft_device_open(context, id, &options, &device, NULL) == WEFT_OK;
-    weft_device_close(device);
-    weft_context_destroy(context);
-    return has;
-}
-
 static void on_every_instruction_set(void **state)
 {
     static const char *const isas[] = {"avx2", "avx512", "neon"};
     (void)state;
     for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
-        if (has_device("cpu", isas[i]))
+        if (tiny_has_device("cpu", isas[i]))
             one_set_of_weights("cpu", isas[i], 2);
     }
 }
@@ -54,9 +41,7 @@ static void on_every_instruction_set(void **state)
 static void through_opencl(void **state)
 {
     (void)state;
-    if (!has_device("opencl", NULL))
-        WF_SKIP("opencl: no device that is exact");
-    one_set_of_weights("opencl", NULL, 0);
+    one_set_of_weights(tiny_exact_opencl(), NULL, 0);
 }
 
 const struct CMUnitTest wf_tests_transformer_bits[] = {
