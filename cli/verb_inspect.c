@@ -10,10 +10,11 @@ typedef struct options {
 
 typedef struct listing {
     cli_json json;
+    cli_table layers; // of people; printed when all are known
     bool is_json;
     int64_t n_parameters;
     uint64_t flops;
-    int n_memory;
+    int n_memory, n_nodes;
 } listing;
 
 static const char *shape_text(const weft_layer_info *info, char out[128])
@@ -26,6 +27,16 @@ static const char *shape_text(const weft_layer_info *info, char out[128])
     return out;
 }
 
+static void add_row(cli_table *t, const char *name, const char *kind, const char *shape,
+                    int64_t n_parameters, uint64_t flops)
+{
+    cli_table_cell(t, "%s", name);
+    cli_table_cell(t, "%s", kind);
+    cli_table_cell(t, "%s", shape);
+    cli_table_cell(t, "%" PRId64, n_parameters);
+    cli_table_cell(t, "%" PRIu64, flops);
+}
+
 static void found_layer(void *user, const weft_layer_info *info)
 {
     listing *l = user;
@@ -33,8 +44,8 @@ static void found_layer(void *user, const weft_layer_info *info)
     l->n_parameters += info->n_parameters;
     l->flops += info->flops;
     if (!l->is_json) {
-        printf("%-14s %-12s %-14s %12" PRId64 " %14" PRIu64 "\n", info->name, info->kind,
-               shape_text(info, shape), info->n_parameters, info->flops);
+        add_row(&l->layers, info->name, info->kind, shape_text(info, shape), info->n_parameters,
+                info->flops);
         return;
     }
     cli_json_open(&l->json, NULL, '{');
@@ -56,8 +67,9 @@ static void end_layers(listing *l)
     if (l->n_memory++)
         return;
     if (!l->is_json) {
-        printf("%-42s %12" PRId64 " %14" PRIu64 "\n\n%8s %14s %16s\n", "total", l->n_parameters,
-               l->flops, "batch", "memory", "flops of a step");
+        add_row(&l->layers, "total", "", "", l->n_parameters, l->flops);
+        cli_table_close(&l->layers, 3, stdout);
+        printf("\n%8s %14s %16s\n", "batch", "memory", "flops of a step");
         return;
     }
     cli_json_close(&l->json, ']');
@@ -83,6 +95,30 @@ static void found_memory(void *user, const weft_memory_info *info)
     cli_json_close(&l->json, '}');
 }
 
+// The memory is behind us when the first of these comes.
+static void found_node(void *user, const weft_script_node *node)
+{
+    listing *l = user;
+    const bool is_first = l->n_nodes++ == 0;
+    if (!l->is_json) {
+        if (is_first)
+            printf("\nweft sample, node by node (on the device: program)\n");
+        printf("%*s%-8s %-*s %s\n", 2 * node->depth, "", node->kind, 18 - 2 * node->depth,
+               node->name, node->signature);
+        return;
+    }
+    if (is_first) {
+        cli_json_close(&l->json, ']');
+        cli_json_open(&l->json, "sample", '[');
+    }
+    cli_json_open(&l->json, NULL, '{');
+    cli_json_text(&l->json, "kind", node->kind);
+    cli_json_text(&l->json, "name", node->name);
+    cli_json_text(&l->json, "signature", node->signature);
+    cli_json_integer(&l->json, "depth", node->depth);
+    cli_json_close(&l->json, '}');
+}
+
 static int inspect(const options *o, const cli_run *run)
 {
     static const int64_t usual[] = {1, 32, 64, 128, 256, 512};
@@ -92,19 +128,27 @@ static int inspect(const options *o, const cli_run *run)
     events.user = &l;
     events.layer = found_layer;
     events.memory = found_memory;
+    events.script = found_node;
     if (l.is_json) {
         cli_json_open(&l.json, NULL, '{');
         cli_json_text(&l.json, "name", weft_recipe_name(run->recipe));
         cli_json_text(&l.json, "device", weft_device_id(run->device));
         cli_json_open(&l.json, "layers", '[');
     } else {
-        printf("%s on %s\n\n%-14s %-12s %-14s %12s %14s\n", weft_recipe_name(run->recipe),
-               weft_device_id(run->device), "layer", "kind", "shape", "parameters", "flops");
+        static const char *const titles[] = {"layer", "kind", "shape", "parameters", "flops"};
+        if (!cli_table_open(&l.layers, CLI_COUNT(titles)))
+            return CLI_FAILED;
+        for (size_t i = 0; i < CLI_COUNT(titles); i++)
+            cli_table_cell(&l.layers, "%s", titles[i]);
+        printf("%s on %s\n\n", weft_recipe_name(run->recipe), weft_device_id(run->device));
     }
     const bool is_one = o->batch != CLI_UNSET;
     const weft_status status =
         weft_inspect_run(run->recipe, run->device, is_one ? &o->batch : usual,
                          is_one ? 1 : CLI_COUNT(usual), &events, &err);
+    // What was found before an error is shown with it.
+    if (!l.is_json && l.layers.cells)
+        cli_table_close(&l.layers, 3, stdout);
     if (status == WEFT_OK && l.is_json) {
         cli_json_close(&l.json, ']');
         cli_json_close(&l.json, '}');

@@ -18,6 +18,7 @@
 #define WEFT_TRAIN_H
 
 #include <weft/device.h>
+#include <weft/script.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -304,14 +305,15 @@ typedef struct weft_inspect_events {
     void *user;
     void (*layer)(void *user, const weft_layer_info *info);
     void (*memory)(void *user, const weft_memory_info *info);
+    void (*script)(void *user, const weft_script_node *node); // of what weft sample runs
 } weft_inspect_events;
 #define WEFT_INSPECT_EVENTS_INIT                                                                   \
     {                                                                                              \
-        sizeof(weft_inspect_events), NULL, NULL, NULL                                              \
+        sizeof(weft_inspect_events), NULL, NULL, NULL, NULL                                        \
     }
 
-// Layers of a recipe, then the memory that training it takes on a device for each batch size. Nothing
-// runs.
+// Layers of a recipe, then the memory that training it takes on a device for each batch size; of a language
+// model also the script that samples from it, with the nodes that run on the host. Nothing runs.
 // Errors: as weft_train_run up to the plan.
 WEFT_API weft_status weft_inspect_run(weft_recipe *recipe, weft_device *device,
                                       const int64_t *batches, size_t n_batches,

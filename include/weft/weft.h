@@ -14,6 +14,7 @@
 #include <weft/own_op.h>
 #include <weft/run.h>
 #include <weft/sample.h>
+#include <weft/script.h>
 #include <weft/sound.h>
 #include <weft/train.h>
 #include <weft/transformer.h>

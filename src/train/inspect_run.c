@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "op/op.h"
-#include "train/trainer.h"
+#include "train/sample.h"
 
 // A layer has a handful of operands; ops that take more (concat) cost no flops.
 #define MAX_OPERANDS 16
@@ -245,6 +245,8 @@ weft_status weft_inspect_run(weft_recipe *recipe, weft_device *device, const int
         else
             status = tell_memory(&trainer, batches[i], events, err);
     }
+    if (status == WEFT_OK && events->script && wf_sample_is_text(recipe))
+        status = wf_sample_list(recipe, trainer.programs.state, events->script, events->user, err);
     wf_trainer_deinit(&trainer);
     return status;
 }

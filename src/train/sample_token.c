@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "math/weft_math.h"
-#include "weft/sample.h"
+#include "train/sample.h"
 
 #define STREAM 0x5a3f1e27u // of these draws alone
 
@@ -24,7 +24,7 @@ static int by_logit(const void *a, const void *b)
     return x->token < y->token ? -1 : 1;
 }
 
-static weft_status check_options(const weft_sample_options *o, weft_error *err)
+weft_status wf_sample_check_options(const weft_sample_options *o, weft_error *err)
 {
     WEFT_REQUIRE(err, o->struct_size == sizeof *o, "sample: struct_size is %zu, expected %zu",
                  o->struct_size, sizeof *o);
@@ -85,7 +85,7 @@ weft_status weft_sample_token(const float *logits, int64_t n, const weft_sample_
     int64_t n_kept = 0;
     WEFT_REQUIRE(err, logits && n > 0 && o && out_token, "sample: without logits or options");
     *out_token = 0;
-    WEFT_TRY(check_options(o, err));
+    WEFT_TRY(wf_sample_check_options(o, err));
     WEFT_TRY(wf_alloc(&a, (size_t)n, sizeof *list + sizeof *weights, &list, err));
     weights = (double *)(void *)(list + n);
     for (int64_t i = 0; i < n; i++) {

@@ -245,13 +245,19 @@ static void see_memory(void *user, const weft_memory_info *info)
     s->planned_bytes[s->n_memory++] = info->planned_bytes;
 }
 
+static void see_no_script(void *user, const weft_script_node *node)
+{
+    (void)user;
+    fail_msg("a network of pictures has node %s", node->name);
+}
+
 static void inspects(void **state)
 {
     tiny_run run;
     opened o;
     seen s = {0};
     const int64_t batches[] = {16, 64};
-    const weft_inspect_events events = {sizeof events, &s, see_layer, see_memory};
+    const weft_inspect_events events = {sizeof events, &s, see_layer, see_memory, see_no_script};
     (void)state;
     make_run(&run);
     open_run(&o, DIR_A, "cpu");
