@@ -102,6 +102,20 @@ int cli_device(const cli_common *common, weft_context *context, weft_device **ou
 #define CLI_SIZE_TEXT 32
 const char *cli_size_text(uint64_t size_bytes, char out[CLI_SIZE_TEXT]);
 
+// ---- a table, for people: cells row by row, then all of it with columns as wide as what stands in them
+#define CLI_TABLE_COLUMNS 8 // at most
+typedef struct cli_table {
+    FILE *cells;
+    char *text;
+    size_t size;
+    int n_columns;
+} cli_table;
+
+bool cli_table_open(cli_table *table, int n_columns); // false: no memory
+void cli_table_cell(cli_table *table, const char *format, ...);
+// Prints and frees it: the first n_left columns aligned left, the others right. Also a zeroed one.
+void cli_table_close(cli_table *table, int n_left, FILE *out);
+
 // ---- JSON, on any file: one value a line. Numbers that are not finite become null.
 typedef struct cli_json {
     FILE *file;
