@@ -75,6 +75,20 @@ static weft_status add_records(cifar_dataset *d, const cifar_kind *kind, const c
     return WEFT_OK;
 }
 
+static const cifar_kind *find_kind_by_name(const char *name)
+{
+    for (size_t i = 0; i < WF_COUNT_OF(kinds); i++) {
+        const char *const *const lists[] = {kinds[i].train, kinds[i].test};
+        for (size_t k = 0; k < WF_COUNT_OF(lists); k++) {
+            for (const char *const *file = lists[k]; *file; file++) {
+                if (!strcmp(*file, name))
+                    return &kinds[i];
+            }
+        }
+    }
+    return NULL;
+}
+
 static weft_status add_file(cifar_dataset *d, const cifar_kind *kind, const char *path,
                             weft_error *err)
 {
@@ -82,7 +96,9 @@ static weft_status add_file(cifar_dataset *d, const cifar_kind *kind, const char
     size_t size;
     const wf_allocator *a = &d->dataset.allocator;
     WEFT_TRY(wf_byte_source_read_all(a, path, FILE_MAX_BYTES, &data, &size, err));
-    // A file alone says by its length what it is.
+    // A file alone says by its name what it is, else by its length.
+    if (!kind)
+        kind = find_kind_by_name(wf_path_base(path));
     if (!kind)
         kind = size % (2 + IMAGE_BYTES) == 0 && size % (1 + IMAGE_BYTES) ? &kinds[1] : &kinds[0];
     d->dataset.n_classes = kind->n_classes;

@@ -88,6 +88,10 @@ static weft_status parse(fann_dataset *d, fann_text *t, size_t size)
     wf_dataset *set = &d->dataset;
     const wf_allocator *a = &set->allocator;
     double number;
+    const char *zero = memchr(t->at, 0, size);
+    if (zero)
+        WEFT_FAIL(t->err, WEFT_ERR_FORMAT, "%s: byte %zu is 0, expected text", t->path,
+                  (size_t)(zero - t->at));
     WEFT_TRY(take_count(t, "a number of samples", &set->n_samples));
     WEFT_TRY(take_count(t, "a number of inputs", &d->n_inputs));
     WEFT_TRY(take_count(t, "a number of outputs", &d->n_outputs));

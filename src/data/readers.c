@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 // A line of a note: paths may be long.
@@ -70,6 +71,19 @@ static weft_status fail_unknown(const char *name, weft_error *err)
               near ? ", the nearest is '" : "", near ? near : "", near ? "'" : "");
 }
 
+// No reader is named, and none knows the path.
+static weft_status fail_unread(const char *path, weft_error *err)
+{
+    wf_file_map map;
+    if (!path)
+        WEFT_FAIL(err, WEFT_ERR_FORMAT, "data: no reader knows it without a path");
+    if (!wf_file_is_directory(path)) {
+        WEFT_TRY(wf_file_map_open(path, &map, err)); // what is not there
+        wf_file_map_close(&map);
+    }
+    WEFT_FAIL(err, WEFT_ERR_FORMAT, "data: no reader knows %s", path);
+}
+
 weft_status wf_readers_open(const char *name, const wf_reader_options *options,
                             wf_dataset **out_dataset, weft_error *err)
 {
@@ -79,10 +93,8 @@ weft_status wf_readers_open(const char *name, const wf_reader_options *options,
         return fail_unknown(name, err);
     if (!reader && options->path)
         reader = wf_readers_probe(options->path);
-    if (!reader) {
-        WEFT_FAIL(err, WEFT_ERR_FORMAT, "data: no reader knows %s",
-                  options->path ? options->path : "it without a path");
-    }
+    if (!reader)
+        return fail_unread(options->path, err);
     WEFT_TRY(reader->open(options, out_dataset, err));
     (*out_dataset)->reader = reader->name;
     return WEFT_OK;

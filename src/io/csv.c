@@ -161,14 +161,19 @@ static weft_status check_bytes(csv_parser *p, size_t size)
     if (size >= 3 && b[0] == 0xEF && b[1] == 0xBB && b[2] == 0xBF)
         p->at = p->line_start = p->at + 3;
     const char *first = p->at;
+    size_t line_start = 0;
     for (size_t at = 0, n = (size_t)(p->end - first), length; at < n; at += length) {
         uint32_t code;
         length = wf_utf8_read((const uint8_t *)first, n, at, &code);
         if (length == 0 || code == 0)
-            WEFT_FAIL(p->err, WEFT_ERR_FORMAT,
-                      "%s: line %zu: byte 0x%02x is no UTF-8 text there, expected UTF-8", p->source,
-                      p->line, (unsigned char)first[at]);
-        p->line += code == '\n';
+            WEFT_FAIL(
+                p->err, WEFT_ERR_FORMAT,
+                "%s: line %zu, column %zu: byte 0x%02x is no UTF-8 text there, expected UTF-8",
+                p->source, p->line, at - line_start + 1, (unsigned char)first[at]);
+        if (code == '\n') {
+            p->line++;
+            line_start = at + 1;
+        }
     }
     p->line = 1;
     return WEFT_OK;

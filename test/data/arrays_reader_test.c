@@ -157,6 +157,40 @@ static void cifar(void **state)
                  "cannot open " TEMP("cifar100/test.bin") ": No such file or directory");
 }
 
+// Two records cut at every byte: only whole ones are read. A folder's file and a known name say which set it is.
+static void cut_cifar(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        const char *kind;
+        size_t record;
+    } files[] = {{TEMP("cifar-cut/train.bin"), "CIFAR-100", 3074},
+                 {TEMP("cifar-cut/data_batch_1.bin"), "CIFAR-10", 3073}};
+    assert_int_equal(wf_directory_create(TEMP("cifar-cut"), NULL), WEFT_OK);
+    memset(records, 1, sizeof records);
+    for (size_t i = 0; i < WF_N_TESTS(files); i++) {
+        const size_t record = files[i].record;
+        const wf_reader_options o = options(files[i].path, NULL);
+        temp_write(files[i].path, records, 2 * record);
+        for (size_t n = 2 * record + 1; n-- > 0;) {
+            wf_dataset *set;
+            char text[400];
+            temp_cut(files[i].path, n);
+            if (n && n % record == 0) {
+                assert_int_equal(wf_readers_open("cifar", &o, &set, NULL), WEFT_OK);
+                assert_int_equal(set->n_samples, n / record);
+                wf_dataset_destroy(set);
+                continue;
+            }
+            snprintf(text, sizeof text,
+                     "%s: %zu bytes, cut in record %zu: expected a multiple of %zu (%s)",
+                     files[i].path, n, n / record, record, files[i].kind);
+            assert_fails(wf_readers_open("cifar", &o, &set, err), WEFT_ERR_FORMAT, text);
+        }
+    }
+}
+
 static void allocation_n_fails(void **state)
 {
     (void)state;
@@ -183,9 +217,7 @@ static void allocation_n_fails(void **state)
 
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
 const struct CMUnitTest wf_tests_arrays_reader[] = {
-    TEST(images_and_classes),
-    TEST(rows_and_values),
-    TEST(cifar),
-    TEST(allocation_n_fails),
+    TEST(images_and_classes), TEST(rows_and_values),    TEST(cifar),
+    TEST(cut_cifar),          TEST(allocation_n_fails),
 };
 const unsigned long wf_n_tests_arrays_reader = WF_N_TESTS(wf_tests_arrays_reader);

@@ -137,8 +137,11 @@ static void cut_at_every_byte(void **state)
             temp_write(TEMP("cut.idx"), images, sizeof images);
         assert_int_equal(wf_file_read(&heap, TEMP("cut.idx"), &data, &size, NULL), WEFT_OK);
         for (size_t n = 0; n < size; n++) {
+            weft_error err = {0};
             temp_write(TEMP("cut.idx"), data, n);
-            assert_int_equal(wf_idx_open(&heap, TEMP("cut.idx"), &idx, NULL), WEFT_ERR_FORMAT);
+            assert_int_equal(wf_idx_open(&heap, TEMP("cut.idx"), &idx, &err), WEFT_ERR_FORMAT);
+            assert_names_file(err.message, TEMP("cut.idx"));
+            assert_non_null(strstr(err.message, " byte "));
         }
         // Each byte of the packed data changed: an error, or (padding bits of deflate) no change.
         for (size_t n = 10; packed && n < size; n++) {
@@ -163,6 +166,13 @@ static void directory_of_pairs(void **state)
     wf_file_remove(TEMP("набор 数据/train-labels-idx1-ubyte.gz"), NULL);
     assert_fails(wf_readers_open(NULL, &o, &set, err), WEFT_ERR_FORMAT,
                  "data: no reader knows " TEMP("набор 数据"));
+    const wf_reader_options missing = {.path = TEMP("no/such/data")};
+    assert_fails(wf_readers_open(NULL, &missing, &set, err), WEFT_ERR_FILE,
+                 "cannot open " TEMP("no/such/data") ": No such file or directory");
+    temp_write_text(TEMP("unknown.data"), "?");
+    const wf_reader_options unknown = {.path = TEMP("unknown.data")};
+    assert_fails(wf_readers_open(NULL, &unknown, &set, err), WEFT_ERR_FORMAT,
+                 "data: no reader knows " TEMP("unknown.data"));
     assert_fails(
         wf_readers_open("idx", &o, &set, err), WEFT_ERR_FILE,
         TEMP(

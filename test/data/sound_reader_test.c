@@ -2,7 +2,12 @@
 #include "data/data_tools.h"
 
 #include "data/readers.h"
+#include "io/sound.h"
 #include "weft_config.h"
+
+#if WEFT_HAVE_SNDFILE
+#include <sndfile.h>
+#endif
 
 static wf_allocator heap;
 
@@ -71,6 +76,57 @@ static void clips(void **state)
                  "data: 1e+09 seconds at a rate of 1000, expected 1 to 1e+08 samples");
 }
 
+#if WEFT_HAVE_SNDFILE
+// FLAC, AIFF and Ogg cut at every byte (WAV: test/io/sound_test.c). A stream of Ogg pages may end behind any page:
+// nothing promises more, and what is there is read.
+static void cut_at_every_byte(void **state)
+{
+    (void)state;
+    static const int formats[] = {SF_FORMAT_FLAC | SF_FORMAT_PCM_16,
+                                  SF_FORMAT_AIFF | SF_FORMAT_PCM_24,
+                                  SF_FORMAT_OGG | SF_FORMAT_VORBIS};
+    enum { N = 300 };
+    float wave[N];
+    for (int i = 0; i < N; i++)
+        wave[i] = (float)(i * 37 % 64 - 32) / 40.0f;
+    for (size_t k = 0; k < WF_N_TESTS(formats); k++) {
+        const bool is_ogg = k == 2;
+        SF_INFO info = {.samplerate = 8000, .channels = 1, .format = formats[k]};
+        SNDFILE *f = sf_open(TEMP("cut.x"), SFM_WRITE, &info);
+        wf_file_map map;
+        int n_read = 0;
+        assert_non_null(f);
+        assert_int_equal(sf_writef_float(f, wave, N), N);
+        sf_close(f);
+        assert_int_equal(wf_file_map_open(TEMP("cut.x"), &map, NULL), WEFT_OK);
+        const size_t size = map.size_bytes;
+        wf_file_map_close(&map);
+        for (size_t n = size + 1; n-- > 0;) {
+            weft_error err = {0};
+            wf_sound sound;
+            temp_cut(TEMP("cut.x"), n);
+            const weft_status status = wf_sound_read(&heap, TEMP("cut.x"), 10.0, &sound, &err);
+            n_read += status == WEFT_OK;
+            if (status == WEFT_OK) {
+                assert_true(is_ogg || n == size);
+                assert_in_range(sound.n, is_ogg ? 1 : N, N);
+            } else {
+                assert_int_equal(status, WEFT_ERR_FORMAT);
+                assert_names_file(err.message, TEMP("cut.x"));
+            }
+            wf_sound_deinit(&sound);
+        }
+        assert_true(n_read >= 1);
+    }
+}
+#else
+static void cut_at_every_byte(void **state)
+{
+    (void)state;
+    WF_SKIP("built without libsndfile");
+}
+#endif
+
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
-const struct CMUnitTest wf_tests_sound_reader[] = {TEST(clips)};
+const struct CMUnitTest wf_tests_sound_reader[] = {TEST(clips), TEST(cut_at_every_byte)};
 const unsigned long wf_n_tests_sound_reader = WF_N_TESTS(wf_tests_sound_reader);

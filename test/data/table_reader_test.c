@@ -222,6 +222,7 @@ static void column_lines(void **state)
         "a",
         "a: nonsense",
         "a: number, mean x, std 1",
+        "a: number, mean nan, std 1",
         "a: number, mean 1, std 0",
         "a: number",
         "a: number, mean 1, std inf",
@@ -291,12 +292,100 @@ static void fann_files(void **state)
         {"1 1 1\n1\n", ": ends at line 3, expected an output"},
         {"1 1 1\nnan\n1\n", ": line 2: 'nan', expected an input"},
         {"1 1 1\n1\n1\n2\n", ": line 4: more than 1 samples"},
+        {"nan 1 1\n1\n1\n", ": line 1: 'nan', expected a number of samples"},
+        {"1 inf 1\n1\n1\n", ": line 1: 'inf', expected a number of inputs"},
+        {"1 1 1e39\n1\n1\n", ": line 1: '1e39', expected a number of outputs"},
     };
     for (size_t i = 0; i < WF_N_TESTS(rows); i++) {
         char whole[400];
         snprintf(whole, sizeof whole, "%s%s", TEMP("set.train"), rows[i].message);
         temp_write(TEMP("set.train"), rows[i].text, strlen(rows[i].text));
         assert_fails(wf_readers_open("fann", &o, &set, err), WEFT_ERR_FORMAT, whole);
+    }
+}
+
+// Cut at every byte. The format has no end: a cut within the last number is another number.
+static void cut_fann_files(void **state)
+{
+    (void)state;
+    static const char text[] = "2 2 1\n1 -2.5\n0\n3 4e1\n1\n";
+    wf_dataset *set;
+    const wf_reader_options o = {.path = TEMP("cut.train")};
+    for (size_t n = 0; n < sizeof text - 1; n++) {
+        weft_error err = {0};
+        temp_write(o.path, text, n);
+        const weft_status status = wf_readers_open("fann", &o, &set, &err);
+        wf_dataset_destroy(set);
+        if (n == sizeof text - 2) { // without the last line's end
+            assert_int_equal(status, WEFT_OK);
+            continue;
+        }
+        assert_int_equal(status, WEFT_ERR_FORMAT);
+        assert_names_file(err.message, o.path);
+        assert_non_null(strstr(err.message, " line "));
+    }
+    temp_write(o.path, "1 1 1\n1\n1\n\0 9", 14);
+    assert_fails(wf_readers_open("fann", &o, &set, err), WEFT_ERR_FORMAT,
+                 TEMP("cut.train") ": byte 10 is 0, expected text");
+}
+
+// Cut at every byte: the rows that are whole, or a message. A cut between rows is a shorter table.
+static void cut_tables(void **state)
+{
+    (void)state;
+    static const char text[] = "age,kind\n1.5,b\n3,\"a \"\"x\n\"\n-4e-1,c\n";
+    wf_dataset *set;
+    const wf_reader_options o = {.path = TEMP("cut.csv")};
+    int n_whole = 0;
+    for (size_t n = 0; n < sizeof text; n++) {
+        weft_error err = {0};
+        temp_write(o.path, text, n);
+        const weft_status status = wf_readers_open("table", &o, &set, &err);
+        if (status != WEFT_OK) {
+            assert_int_equal(status, WEFT_ERR_FORMAT);
+            assert_names_file(err.message, o.path);
+            continue;
+        }
+        // Line ends behind the header that stand in no quotes.
+        int64_t n_rows = 0;
+        bool is_quoted = false;
+        for (size_t i = strlen("age,kind\n"); i < n; i++) {
+            is_quoted ^= text[i] == '"';
+            n_rows += !is_quoted && text[i] == '\n';
+        }
+        assert_false(is_quoted);
+        n_rows += text[n - 1] != '\n';
+        assert_int_equal(set->n_samples, n_rows);
+        wf_dataset_destroy(set);
+        n_whole++;
+    }
+    assert_true(n_whole >= 7);
+}
+
+// turicreate#227, miller#161, tensorflow#3851, ML.NET#544: numbers as they are written.
+static void numbers_of_a_table(void **state)
+{
+    (void)state;
+    wf_dataset *set;
+    wf_reader_options o = options();
+    put("\xEF\xBB\xBF\"a\",y\r\n1e-3,p\r\nnan,q\r\n-0.5,p\r\n,q");
+    assert_int_equal(wf_readers_open("table", &o, &set, NULL), WEFT_OK);
+    assert_int_equal(set->n_samples, 4);
+    assert_string_equal(set->columns[0], "a: number, mean 0, std 1, missing");
+    assert_memory_equal(row(set, 0), ((float[]){1e-3f, 0}), 8);
+    assert_memory_equal(row(set, 1), ((float[]){0, 1}), 8); // nan is a value that is missing
+    assert_memory_equal(row(set, 2), ((float[]){-0.5f, 0}), 8);
+    assert_memory_equal(row(set, 3), ((float[]){0, 1}), 8);
+    wf_dataset_destroy(set);
+    static const char *const infinities[] = {"inf", "-inf", "1e999"};
+    for (size_t i = 0; i < WF_N_TESTS(infinities); i++) {
+        char text[64], whole[400];
+        snprintf(text, sizeof text, "y,a\np,1\nq,%s\n", infinities[i]);
+        snprintf(whole, sizeof whole, "%s: line 3, column 2: '%s' in 'a', expected a number", PATH,
+                 infinities[i]);
+        put(text);
+        o.target = "y";
+        assert_fails(wf_readers_open("table", &o, &set, err), WEFT_ERR_FORMAT, whole);
     }
 }
 
@@ -321,7 +410,8 @@ static void allocation_n_fails(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 const struct CMUnitTest wf_tests_table_reader[] = {
-    TEST(types_and_values), TEST(targets),    TEST(wrong_tables),
-    TEST(column_lines),     TEST(fann_files), TEST(allocation_n_fails),
+    TEST(types_and_values),   TEST(targets),    TEST(wrong_tables),
+    TEST(numbers_of_a_table), TEST(cut_tables), TEST(cut_fann_files),
+    TEST(column_lines),       TEST(fann_files), TEST(allocation_n_fails),
 };
 const unsigned long wf_n_tests_table_reader = WF_N_TESTS(wf_tests_table_reader);

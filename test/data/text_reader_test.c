@@ -150,6 +150,38 @@ static void wrong_files(void **state)
                  "cannot open " TEMP("none.txt") ": No such file or directory");
 }
 
+// Cut at every byte: a whole number of characters is a shorter text, a part of one is named.
+static void cut_at_every_byte(void **state)
+{
+    (void)state;
+    static const char text[] = "ab\n\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80z";
+    static const size_t first[] = {0, 1, 2,  3,
+                                   5, 8, 12, 13}; // bytes where characters begin, the end
+    wf_dataset *set;
+    const wf_reader_options o = options(TEMP("cut.txt"), 1);
+    for (size_t n = 0, i = 0; n < sizeof text; n++) {
+        char whole[400];
+        temp_write(TEMP("cut.txt"), text, n);
+        while (first[i + 1] <= n && i + 2 < WF_N_TESTS(first))
+            i++;
+        if (n < 2) {
+            snprintf(whole, sizeof whole, "%s: %zu characters, expected more than the context of 1",
+                     o.path, n);
+            assert_fails(wf_readers_open("text", &o, &set, err), WEFT_ERR_FORMAT, whole);
+        } else if (first[i] == n || n == sizeof text - 1) {
+            assert_int_equal(wf_readers_open("text", &o, &set, NULL), WEFT_OK);
+            assert_int_equal(set->n_samples, n == sizeof text - 1 ? 6 : i - 1);
+            wf_dataset_destroy(set);
+        } else {
+            snprintf(whole, sizeof whole,
+                     "%s: byte %zu (line 2) is 0x%02x, which is no UTF-8 there, expected UTF-8, or "
+                     "tokens that are bytes",
+                     o.path, first[i], (unsigned char)text[first[i]]);
+            assert_fails(wf_readers_open("text", &o, &set, err), WEFT_ERR_FORMAT, whole);
+        }
+    }
+}
+
 static void every_character(void **state)
 {
     (void)state;
@@ -257,7 +289,7 @@ static void allocation_n_fails(void **state)
 
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
 const struct CMUnitTest wf_tests_text_reader[] = {
-    TEST(windows),   TEST(given_vocabulary), TEST(wrong_files),        TEST(every_character),
-    TEST(both_ways), TEST(split_at_the_end), TEST(allocation_n_fails),
+    TEST(windows),         TEST(given_vocabulary), TEST(wrong_files),      TEST(cut_at_every_byte),
+    TEST(every_character), TEST(both_ways),        TEST(split_at_the_end), TEST(allocation_n_fails),
 };
 const unsigned long wf_n_tests_text_reader = WF_N_TESTS(wf_tests_text_reader);

@@ -81,8 +81,10 @@ static void messages(void **state)
          "t.csv: line 2, column 6: text behind a closing quote, expected a separator"},
         {"a,\"b\nc\"d\n", 9,
          "t.csv: line 2, column 3: text behind a closing quote, expected a separator"},
-        {"a,b\n1,\0\n", 8, "t.csv: line 2: byte 0x00 is no UTF-8 text there, expected UTF-8"},
-        {"a,b\n1,\xE9t\n", 9, "t.csv: line 2: byte 0xe9 is no UTF-8 text there, expected UTF-8"},
+        {"a,b\n1,\0\n", 8,
+         "t.csv: line 2, column 3: byte 0x00 is no UTF-8 text there, expected UTF-8"},
+        {"a,b\n1,\xE9t\n", 9,
+         "t.csv: line 2, column 3: byte 0xe9 is no UTF-8 text there, expected UTF-8"},
         {"\xFF\xFE"
          "a\0,\0",
          6, "t.csv: begins as UTF-16 does, expected UTF-8"},

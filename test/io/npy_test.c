@@ -173,6 +173,10 @@ static void messages(void **state)
          "t.npy: header at byte 79, expected a size below 2^63"},
         {DICT("|u1", "False", "(-1,)"), WEFT_ERR_FORMAT,
          "t.npy: header at byte 61, expected a size"},
+        {DICT("|u1", "False", "(nan,)"), WEFT_ERR_FORMAT,
+         "t.npy: header at byte 61, expected a size"},
+        {DICT("|u1", "False", "(1e3,)"), WEFT_ERR_FORMAT,
+         "t.npy: header at byte 62, expected a comma"},
         {DICT("|u1", "Maybe", "(1,)"), WEFT_ERR_FORMAT,
          "t.npy: header at byte 44, expected True or False"},
         {"{'descr': '|u1', 'shape': (1,)}", WEFT_ERR_FORMAT,
@@ -212,8 +216,12 @@ static void cut_and_changed(void **state)
     static const uint8_t data[6] = {1, 2, 3, 4, 5, 6};
     npy_file f = make_npy(DICT("<i2", "True", "(3, 1)"), data, 6);
     wf_npy a;
-    for (size_t n = 0; n < f.size; n++)
-        assert_int_equal(parse(&f, n, &a, NULL), WEFT_ERR_FORMAT);
+    for (size_t n = 0; n < f.size; n++) {
+        weft_error err = {0};
+        assert_int_equal(parse(&f, n, &a, &err), WEFT_ERR_FORMAT);
+        assert_names_file(err.message, "t.npy");
+        assert_non_null(strstr(err.message, " byte"));
+    }
     for (size_t at = 0; at < f.size; at++) {
         for (int bit = 0; bit < 8; bit++) {
             weft_error err = {0};
@@ -374,6 +382,37 @@ static void damaged_archives(void **state)
     assert_int_equal(status, WEFT_ERR_FORMAT);
     assert_fails(wf_npz_open(&heap, TEMP("none.npz"), &z, err), WEFT_ERR_FILE,
                  "cannot open " TEMP("none.npz") ": No such file or directory");
+    temp_write_text(TEMP("d.npz"), "GIF89a");
+    assert_fails(wf_npz_open(&heap, TEMP("d.npz"), &z, err), WEFT_ERR_FORMAT,
+                 TEMP("d.npz") ": no zip archive (Not a zip archive)");
+}
+
+// A member that unpacks to a thousand times its size, behind a header that promises six bytes.
+static void bombs(void **state)
+{
+    (void)state;
+    enum { SIZE = 1 << 20 };
+    uint8_t *zeros = calloc(SIZE, 1);
+    const npy_file x = make_npy(DICT("|u1", "False", "(6,)"), "123456", 6);
+    int code;
+    wf_npz *z;
+    wf_npy a;
+    assert_non_null(zeros);
+    memcpy(zeros, x.bytes, x.size);
+    remove(TEMP("bomb.npz"));
+    zip_t *zip = zip_open(TEMP("bomb.npz"), ZIP_CREATE | ZIP_TRUNCATE, &code);
+    assert_non_null(zip);
+    zip_source_t *s = zip_source_buffer(zip, zeros, SIZE, 0);
+    assert_true(zip_file_add(zip, "x.npy", s, ZIP_FL_OVERWRITE) >= 0);
+    assert_int_equal(zip_close(zip), 0);
+    assert_int_equal(wf_npz_open(&heap, TEMP("bomb.npz"), &z, NULL), WEFT_OK);
+    assert_fails(
+        wf_npz_read(z, "x", &a, err), WEFT_ERR_FORMAT,
+        TEMP(
+            "bomb.npz") ": array 'x': ends at byte 1048576, expected 77 (71 of header, 6 of data)");
+    assert_null(a.data);
+    wf_npz_close(z);
+    free(zeros);
 }
 #else
 static void archives(void **state)
@@ -382,11 +421,12 @@ static void archives(void **state)
     WF_SKIP("built without libzip");
 }
 #define damaged_archives archives
+#define bombs archives
 #endif
 
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
 const struct CMUnitTest wf_tests_npy[] = {
-    TEST(element_types),   TEST(orders),   TEST(messages),
-    TEST(cut_and_changed), TEST(archives), TEST(damaged_archives),
+    TEST(element_types), TEST(orders),           TEST(messages), TEST(cut_and_changed),
+    TEST(archives),      TEST(damaged_archives), TEST(bombs),
 };
 const unsigned long wf_n_tests_npy = WF_N_TESTS(wf_tests_npy);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -23,6 +24,20 @@ static inline void temp_write(const char *path, const void *data, size_t size)
 static inline void temp_write_text(const char *path, const char *text)
 {
     temp_write(path, text, strlen(text));
+}
+
+// Leaves the first size bytes of a file. From the end on this is cheaper than files anew.
+static inline void temp_cut(const char *path, size_t size)
+{
+    assert_int_equal(truncate(path, (off_t)size), 0);
+}
+
+// One line, which begins with the file that it is about.
+static inline void assert_names_file(const char *message, const char *path)
+{
+    const size_t n = strlen(path);
+    if (strncmp(message, path, n) != 0 || message[n] != ':' || strchr(message, '\n'))
+        fail_msg("'%s', expected a line that begins with '%s:'", message, path);
 }
 
 // Fails the n-th allocation and counts what is still held.

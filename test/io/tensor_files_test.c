@@ -97,6 +97,23 @@ static void wrong_indices(void **state)
                  TEMP("shards") ": neither *.safetensors.index.json nor model.safetensors in it");
 }
 
+static void cut_at_every_byte(void **state)
+{
+    (void)state;
+    need_cjson();
+    static const char text[] = "{\"metadata\": {\"total_size\": 16}, \"weight_map\": {\"a\": "
+                               "\"1.safetensors\", \"b\": \"1.safetensors\"}}";
+    wf_tensor_files *f;
+    write_tensors(TEMP("shards/1.safetensors"), "b", "a");
+    for (size_t n = 0; n < sizeof text - 1; n++) {
+        temp_write(INDEX, text, n);
+        assert_fails(wf_tensor_files_open(&heap, INDEX, &f, err), WEFT_ERR_FORMAT,
+                     INDEX ": no JSON");
+        assert_null(f);
+    }
+    assert_int_equal(wf_file_remove(INDEX, NULL), WEFT_OK);
+}
+
 static void allocation_n_fails(void **state)
 {
     (void)state;
@@ -120,6 +137,7 @@ static void allocation_n_fails(void **state)
 const struct CMUnitTest wf_tests_tensor_files[] = {
     TEST(shards),
     TEST(wrong_indices),
+    TEST(cut_at_every_byte),
     TEST(allocation_n_fails),
 };
 const unsigned long wf_n_tests_tensor_files = WF_N_TESTS(wf_tests_tensor_files);
