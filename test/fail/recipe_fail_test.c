@@ -50,6 +50,13 @@ static const wrong table[] = {
      "4:12: optimiser: no key 'lr', expected one"},
     {HEAD MODEL "optimiser: {kind: sgd, lr: -1}\ntrain: {batch: 8, epochs: 1}\n", NULL,
      "4:28: optimiser.lr: '-1', expected a number, above 0"},
+    {HEAD MODEL "optimiser: {kind: sgd, lr: nan}\ntrain: {batch: 8, epochs: 1}\n", NULL,
+     "4:28: optimiser.lr: 'nan', expected a number, above 0"},
+    {HEAD MODEL "optimiser: {kind: sgd, lr: 1e999}\ntrain: {batch: 8, epochs: 1}\n", NULL,
+     "4:28: optimiser.lr: '1e999', expected a number, above 0"},
+    {HEAD MODEL
+     "optimiser: {kind: sgd, lr: 0.1}\ntrain: {batch: 99999999999999999999, epochs: 1}\n",
+     NULL, "5:16: train.batch: '99999999999999999999', expected a whole number, 1 to 1000000"},
     {HEAD MODEL "optimiser: {kind: sgd, lr: 0,1}\ntrain: {batch: 8, epochs: 1}\n", NULL,
      "4:30: unknown key '1' in optimiser, expected kind, lr, momentum, nesterov, beta1, beta2, "
      "alpha, epsilon, centered, lr_decay, initial_sum, weight_decay or decay_all"},
@@ -160,6 +167,32 @@ static void every_message(void **state)
     weft_context_destroy(context);
 }
 
+// Cut at every byte: what is left is a recipe, or it is told where it ends or what it lacks.
+static void cut_at_every_byte(void **state)
+{
+    weft_context *context;
+    int n_recipes = 0;
+    (void)state;
+    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
+    for (size_t n = 0; n < strlen(tiny_recipe); n++) {
+        weft_recipe *recipe;
+        weft_error err = {0};
+        int line, column;
+        temp_write(FILE_NAME, tiny_recipe, n);
+        const weft_status status = weft_recipe_read(context, FILE_NAME, NULL, 0, &recipe, &err);
+        weft_recipe_destroy(recipe);
+        n_recipes += status == WEFT_OK;
+        if (status == WEFT_OK)
+            continue;
+        assert_int_equal(status, WEFT_ERR_RECIPE);
+        assert_names_file(err.message, FILE_NAME);
+        if (n && sscanf(err.message, FILE_NAME ":%d:%d: ", &line, &column) != 2)
+            fail_msg("%zu bytes: '%s', expected a line and a column", n, err.message);
+    }
+    assert_int_equal(n_recipes, 1); // without the last line's end
+    weft_context_destroy(context);
+}
+
 static void files_that_are_none(void **state)
 {
     weft_context *context;
@@ -228,6 +261,7 @@ static void numbers_do_not_follow_the_locale(void **state)
 
 const struct CMUnitTest wf_tests_recipe_fail[] = {
     cmocka_unit_test(every_message),
+    cmocka_unit_test(cut_at_every_byte),
     cmocka_unit_test(files_that_are_none),
     cmocka_unit_test(models_that_do_not_fit),
     cmocka_unit_test(numbers_do_not_follow_the_locale),
