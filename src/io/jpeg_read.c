@@ -14,6 +14,7 @@
 typedef struct {
     struct jpeg_error_mgr manager; // first: libjpeg hands out its address
     jmp_buf back;
+    const char *path; // what is read
     char message[JMSG_LENGTH_MAX];
 } jpeg_errors;
 
@@ -69,6 +70,9 @@ static weft_status decode(struct jpeg_decompress_struct *jpeg, const uint8_t *da
     jpeg_mem_src(jpeg, data, (unsigned long)size_bytes);
     jpeg_save_markers(jpeg, JPEG_APP0 + 1, 0xFFFF);
     jpeg_read_header(jpeg, TRUE);
+    if (jpeg->image_height > WF_IMAGE_MAX_SIDE || jpeg->image_width > WF_IMAGE_MAX_SIDE)
+        WEFT_FAIL(err, WEFT_ERR_SHAPE, "%s: %u x %u pixels, expected sides from 1 to %d",
+                  errors->path, jpeg->image_height, jpeg->image_width, WF_IMAGE_MAX_SIDE);
     *out_orientation = find_orientation(jpeg);
     bool is_cmyk = jpeg->num_components == 4;
     bool is_grey = jpeg->num_components == 1;
@@ -140,6 +144,7 @@ weft_status wf_jpeg_decode(const wf_allocator *a, const char *path, const uint8_
     errors.manager.error_exit = take_error;
     errors.manager.emit_message = take_message;
     errors.manager.output_message = print_nothing;
+    errors.path = path;
     weft_status status = decode(&jpeg, data, size_bytes, a, out_image, &row, &orientation, err);
     jpeg_destroy_decompress(&jpeg);
     wf_free(a, row);
