@@ -22,7 +22,8 @@ static void the_suite_again(void **state)
     static const char quick[] =
         "graph_text graph_build constant nn_schedules nn_optimizers recipe_fail text";
     static const char full[] =
-        "random idx safetensors pass plan run nn_layers nn_losses nn_model train_run";
+        "random idx safetensors pass plan run nn_layers nn_losses nn_model train_run csv table_reader npy "
+        "arrays_reader text_reader image sound recipe metrics event_file diff lr_find run_verbs";
     char line[1024];
     (void)state;
     if (!has_german())

@@ -365,6 +365,36 @@ static void draws(void **state)
     assert_int_equal(wf_draw_word(&draw), 0x9b00dbd8u);
 }
 
+// pytorch/pytorch#2976, #25690, #196613: one order for one seed, whatever the machine.
+static void permutations_follow_the_seed(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t n;
+        const char *sha;
+    } sizes[] = {
+        {1u << 12, "31be1b15557a948848b2e8012bf64b7c08a0e026f9f209166f246c5df1c6b3b9"},
+        {1u << 18, "cbff7555073c8738e008a43dcaeaf319299bdc5e85f353fa552796931d01e696"},
+        {1u << 22, "ffa4cfdd05d19fc147d38b0dc5c07d7231fbe372b21248916ba1c81bd306885b"},
+    };
+    for (size_t i = 0; i < WF_N_TESTS(sizes); i++) {
+        wf_draw draw;
+        wf_sha256 sha;
+        uint8_t digest[WF_SHA256_BYTES];
+        char hex[WF_SHA256_HEX_BYTES];
+        uint32_t *order = malloc(sizes[i].n * sizeof *order);
+        assert_non_null(order);
+        wf_draw_init(&draw, 0, 0, 0, WF_DRAW_STREAM_SHUFFLE);
+        wf_draw_permutation(&draw, order, sizes[i].n);
+        wf_sha256_init(&sha);
+        wf_sha256_update(&sha, order, sizes[i].n * sizeof *order);
+        wf_sha256_final(&sha, digest);
+        wf_sha256_hex(digest, hex);
+        free(order);
+        assert_string_equal(hex, sizes[i].sha);
+    }
+}
+
 // In the steady state nothing is allocated: the hook counts.
 static long n_allocations;
 static void *reallocate_counting(void *user, void *ptr, size_t size)
@@ -431,6 +461,7 @@ const struct CMUnitTest wf_tests_loader[] = {
     TEST(normalisation),
     TEST(augmentation),
     TEST(draws),
+    TEST(permutations_follow_the_seed),
     TEST(no_allocation_per_batch),
     TEST(allocation_n_fails),
 };
