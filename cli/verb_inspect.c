@@ -12,6 +12,8 @@ typedef struct listing {
     cli_json json;
     cli_table layers; // of people; printed when all are known
     bool is_json;
+    const cli_run *run;
+    bool has_begun, is_out_of_memory;
     int64_t n_parameters;
     uint64_t flops;
     int n_memory, n_nodes;
@@ -30,6 +32,8 @@ static const char *shape_text(const weft_layer_info *info, char out[128])
 static void add_row(cli_table *t, const char *name, const char *kind, const char *shape,
                     int64_t n_parameters, uint64_t flops)
 {
+    if (!t->cells)
+        return;
     cli_table_cell(t, "%s", name);
     cli_table_cell(t, "%s", kind);
     cli_table_cell(t, "%s", shape);
@@ -37,10 +41,31 @@ static void add_row(cli_table *t, const char *name, const char *kind, const char
     cli_table_cell(t, "%" PRIu64, flops);
 }
 
+// In front of the first layer: where there is none to list, an error is all that is said.
+static void begin(listing *l)
+{
+    if (l->has_begun)
+        return;
+    l->has_begun = true;
+    if (!l->is_json) {
+        static const char *const titles[] = {"layer", "kind", "shape", "parameters", "flops"};
+        printf("%s on %s\n\n", weft_recipe_name(l->run->recipe), weft_device_id(l->run->device));
+        l->is_out_of_memory = !cli_table_open(&l->layers, CLI_COUNT(titles));
+        for (size_t i = 0; i < CLI_COUNT(titles) && !l->is_out_of_memory; i++)
+            cli_table_cell(&l->layers, "%s", titles[i]);
+        return;
+    }
+    cli_json_open(&l->json, NULL, '{');
+    cli_json_text(&l->json, "name", weft_recipe_name(l->run->recipe));
+    cli_json_text(&l->json, "device", weft_device_id(l->run->device));
+    cli_json_open(&l->json, "layers", '[');
+}
+
 static void found_layer(void *user, const weft_layer_info *info)
 {
     listing *l = user;
     char shape[128];
+    begin(l);
     l->n_parameters += info->n_parameters;
     l->flops += info->flops;
     if (!l->is_json) {
@@ -66,6 +91,7 @@ static void end_layers(listing *l)
 {
     if (l->n_memory++)
         return;
+    begin(l);
     if (!l->is_json) {
         add_row(&l->layers, "total", "", "", l->n_parameters, l->flops);
         cli_table_close(&l->layers, 3, stdout);
@@ -124,24 +150,11 @@ static int inspect(const options *o, const cli_run *run)
     static const int64_t usual[] = {1, 32, 64, 128, 256, 512};
     weft_error err = {0};
     weft_inspect_events events = WEFT_INSPECT_EVENTS_INIT;
-    listing l = {.json = {stdout, false}, .is_json = o->common.is_json};
+    listing l = {.json = {stdout, false}, .is_json = o->common.is_json, .run = run};
     events.user = &l;
     events.layer = found_layer;
     events.memory = found_memory;
     events.script = found_node;
-    if (l.is_json) {
-        cli_json_open(&l.json, NULL, '{');
-        cli_json_text(&l.json, "name", weft_recipe_name(run->recipe));
-        cli_json_text(&l.json, "device", weft_device_id(run->device));
-        cli_json_open(&l.json, "layers", '[');
-    } else {
-        static const char *const titles[] = {"layer", "kind", "shape", "parameters", "flops"};
-        if (!cli_table_open(&l.layers, CLI_COUNT(titles)))
-            return CLI_FAILED;
-        for (size_t i = 0; i < CLI_COUNT(titles); i++)
-            cli_table_cell(&l.layers, "%s", titles[i]);
-        printf("%s on %s\n\n", weft_recipe_name(run->recipe), weft_device_id(run->device));
-    }
     const bool is_one = o->batch != CLI_UNSET;
     const weft_status status =
         weft_inspect_run(run->recipe, run->device, is_one ? &o->batch : usual,
@@ -154,7 +167,7 @@ static int inspect(const options *o, const cli_run *run)
         cli_json_close(&l.json, '}');
         cli_json_end(&l.json);
     }
-    return cli_run_end(status, &err);
+    return l.is_out_of_memory ? CLI_FAILED : cli_run_end(status, &err);
 }
 
 static int run_inspect(const cli_verb *verb, int argc, char **argv)
