@@ -7,7 +7,7 @@
 #ifndef WEFT_SOUND_H
 #define WEFT_SOUND_H
 
-#include <weft/graph.h>
+#include <weft/nn.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,6 +44,33 @@ typedef struct weft_mel_options {
 // Errors: as weft_power_spectrogram; WEFT_ERR_ATTR (options out of range, a band with no frequency of
 // the transform in it: fewer bands or longer frames are needed).
 WEFT_API weft_val weft_mel_spectrogram(weft_graph *g, weft_val x, const weft_mel_options *options);
+
+typedef struct weft_spec_augment_options {
+    size_t struct_size;
+    int64_t freq_masks, freq_mask_width; // masks of each sample; bands that one hides, at most
+    int64_t time_masks, time_mask_width; // the same in frames
+} weft_spec_augment_options;
+#define WEFT_SPEC_AUGMENT_OPTIONS_INIT                                                             \
+    {                                                                                              \
+        sizeof(weft_spec_augment_options), 0, 0, 0, 0                                              \
+    }
+
+// SpecAugment without its time warp (D. S. Park et al., 2019): in training each sample loses bands and spans of
+// time to masks, whose widths are 0 to the given one and whose starts anywhere that they fit, each as likely;
+// masks may overlap. In evaluation it is x itself.
+//   x         [b,bands,frames] f32, each band near mean 0: what is hidden becomes 0
+//   options   NULL: no masks. 1 to 64 masks and a width of 1 to the axis' size, or 0 and 0
+//   result    shape of x; what is not hidden keeps its bits
+// Gradient: dy, 0 where hidden. Numerics: drawn as dropout draws, from seed, step and the sample's place in the
+// batch; whole numbers in f32.
+// Errors: WEFT_ERR_DTYPE, WEFT_ERR_SHAPE (x), WEFT_ERR_ATTR (options).
+WEFT_API weft_val weft_spec_augment(weft_nn *nn, weft_val x,
+                                    const weft_spec_augment_options *options);
+
+// Records the caller's place for error messages, as weft/place.h does for ops.
+#ifndef WEFT_NO_PLACE
+#define weft_spec_augment(nn, ...) weft_spec_augment(WEFT_NN_AT(nn), __VA_ARGS__)
+#endif
 
 #ifdef __cplusplus
 }

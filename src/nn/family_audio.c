@@ -8,6 +8,7 @@
 
 typedef struct values {
     int64_t classes, frame, hop, mels;
+    int64_t freq_masks, freq_mask_width, time_masks, time_mask_width;
     double sample_rate, dropout;
     wf_integers channels;
 } values;
@@ -20,6 +21,10 @@ static const wf_option options[] = {
     {"frame", WF_OPTION_INTEGER, offsetof(values, frame), 0, 32768, NULL},
     {"hop", WF_OPTION_INTEGER, offsetof(values, hop), 0, 32768, NULL},
     {"mels", WF_OPTION_INTEGER, offsetof(values, mels), 1, 4096, NULL},
+    {"freq_masks", WF_OPTION_INTEGER, offsetof(values, freq_masks), 0, 64, NULL},
+    {"freq_mask_width", WF_OPTION_INTEGER, offsetof(values, freq_mask_width), 0, 4096, NULL},
+    {"time_masks", WF_OPTION_INTEGER, offsetof(values, time_masks), 0, 64, NULL},
+    {"time_mask_width", WF_OPTION_INTEGER, offsetof(values, time_mask_width), 0, 1e6, NULL},
     {"channels", WF_OPTION_INTEGERS, offsetof(values, channels), 1, 65536, NULL},
     {"dropout", WF_OPTION_NUMBER, offsetof(values, dropout), 0, 0.99, NULL},
     {"classes", WF_OPTION_INTEGER, offsetof(values, classes), 0, 1e6, NULL},
@@ -27,7 +32,7 @@ static const wf_option options[] = {
 };
 
 // Samples [b,t], or [b,channels,t] whose channels are averaged -> [b,1,mels,frames], each band near mean
-// 0 and deviation 1 over the batch.
+// 0 and deviation 1 over the batch. Masks come behind the norm, whose statistics they would pull towards 0.
 static weft_val picture(weft_nn *nn, const values *o, weft_val x)
 {
     static const int32_t channels = 1;
@@ -40,7 +45,13 @@ static weft_val picture(weft_nn *nn, const values *o, weft_val x)
                                   .least = 1e-6};
     if (weft_val_type(g, x).ndim == 3)
         x = weft_mean(g, x, &channels, 1, false);
-    const weft_val y = weft_batch_norm(nn, "norm", weft_mel_spectrogram(g, x, &mel), NULL);
+    const weft_spec_augment_options masks = {.struct_size = sizeof masks,
+                                             .freq_masks = o->freq_masks,
+                                             .freq_mask_width = o->freq_mask_width,
+                                             .time_masks = o->time_masks,
+                                             .time_mask_width = o->time_mask_width};
+    weft_val y = weft_batch_norm(nn, "norm", weft_mel_spectrogram(g, x, &mel), NULL);
+    y = weft_spec_augment(nn, y, &masks);
     const weft_type t = weft_val_type(g, y);
     const int64_t dims[] = {t.dims[0], 1, t.dims[1], t.dims[2]};
     return y.id ? weft_reshape(g, y, dims, 4) : WEFT_NONE;
