@@ -13,7 +13,8 @@ typedef struct wf_sound {
 
 // The first most_seconds of a file. Whole numbers of b bits are divided by 2^(b-1) (8 bits less 128 first);
 // channels are added in order and divided by their number. Errors: WEFT_ERR_FILE, WEFT_ERR_FORMAT (no
-// sound file, cut short, a sample that is no number), WEFT_ERR_UNSUPPORTED (built without libsndfile).
+// sound file, a WAV or AIFF that is neither PCM nor float, cut short, a sample that is no number),
+// WEFT_ERR_UNSUPPORTED (built without libsndfile).
 weft_status wf_sound_read(const wf_allocator *a, const char *path, double most_seconds,
                           wf_sound *out_sound, weft_error *err);
 // n_samples at that rate: resampled (io/resample.h), cut or silent behind its end.

@@ -1,9 +1,11 @@
 // Reads sound files with libsndfile. Files that end too early, which it plays as far as they go, are told
-// of: WAV and AIFF by their own chunks, others by the number of samples that their header promises.
+// of: WAV and AIFF by their own chunks (sound_chunks.c), others by the number of samples that their header promises.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "io/sound.h"
+#include "io/sound_chunks.h"
 #include "weft_config.h"
 
 #if WEFT_HAVE_SNDFILE
@@ -15,78 +17,53 @@
 #define CHANNELS_MAX 64
 #define RATE_MAX 1000000
 
-// RIFF and AIFF are chunks of a name, a length and as many bytes, the one little-endian, the other big.
+// ---- the file in memory, as libsndfile reads it
 typedef struct {
-    const char *form;   // at byte 0
-    const char *kind;   // at byte 8; a dot stands for any letter
-    const char *format; // the chunks' names
-    const char *data;
-    bool is_big;
-} chunk_file;
-
-static const chunk_file chunk_files[] = {
-    {"RIFF", "WAVE", "fmt ", "data", false},
-    {"FORM", "AIF.", "COMM", "SSND", true},
-};
-
-static const chunk_file *find_chunk_file(const uint8_t *data, size_t size)
-{
-    for (size_t i = 0; size >= 12 && i < WF_COUNT_OF(chunk_files); i++) {
-        if (!memcmp(data, chunk_files[i].form, 4) && !memcmp(data + 8, chunk_files[i].kind, 3))
-            return &chunk_files[i];
-    }
-    return NULL;
-}
-
-static size_t read_length(const uint8_t *p, bool is_big)
-{
-    size_t value = 0;
-    for (int i = 0; i < 4; i++)
-        value = value << 8 | p[is_big ? i : 3 - i];
-    return value;
-}
-
-// A length of 0 or 2^32 - 1 of the data is what a program writes that streams: it goes to the end of the
-// file then.
-static weft_status check_chunks(const chunk_file *f, const char *path, const uint8_t *data,
-                                size_t size, weft_error *err)
-{
-    bool has_format = false;
-    for (size_t at = 12; size - at >= 8;) {
-        const size_t length = read_length(data + at + 4, f->is_big), left = size - at - 8;
-        const bool is_data = !memcmp(data + at, f->data, 4);
-        has_format = has_format || !memcmp(data + at, f->format, 4);
-        if (is_data && !has_format && !f->is_big)
-            WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: sound data at byte %zu before its format", path,
-                      at);
-        if (is_data && (length == 0 || length == UINT32_MAX) && left > 0)
-            return WEFT_OK;
-        if (length > left)
-            WEFT_FAIL(err, WEFT_ERR_FORMAT,
-                      "%s: ends at byte %zu, %zu bytes short of the chunk at "
-                      "byte %zu",
-                      path, size, length - left, at);
-        if (is_data)
-            return WEFT_OK;
-        at += 8 + length + (length & 1 && length < left ? 1 : 0);
-    }
-    WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: ends at byte %zu without sound data", path, size);
-}
-
-static weft_status check_file(const char *path, weft_error *err)
-{
     wf_file_map map;
-    WEFT_TRY(wf_file_map_open(path, &map, err));
-    weft_status status = WEFT_OK;
-    if (map.size_bytes == 0)
-        status =
-            wf_error_set(err, WEFT_ERR_FORMAT, "%s: the file is empty, expected a sound", path);
-    const chunk_file *chunks = find_chunk_file(map.data, map.size_bytes);
-    if (chunks)
-        status = check_chunks(chunks, path, map.data, map.size_bytes, err);
-    wf_file_map_close(&map);
-    return status;
+    size_t at;
+    size_t patch_at; // of four bytes that are read as `patch`, or 0
+    uint8_t patch[4];
+} sound_file;
+
+static sf_count_t file_length(void *user)
+{
+    return (sf_count_t)((const sound_file *)user)->map.size_bytes;
 }
+
+static sf_count_t file_tell(void *user)
+{
+    return (sf_count_t)((const sound_file *)user)->at;
+}
+
+static sf_count_t file_seek(sf_count_t offset, int whence, void *user)
+{
+    sound_file *f = user;
+    const sf_count_t size = file_length(user);
+    const sf_count_t from = whence == SEEK_CUR ? (sf_count_t)f->at : whence == SEEK_END ? size : 0;
+    if (offset < -from || offset > SF_COUNT_MAX - from)
+        return -1; // behind the end is fine, as in any file
+    f->at = (size_t)(from + offset);
+    return from + offset;
+}
+
+static sf_count_t file_read(void *dst, sf_count_t count, void *user)
+{
+    sound_file *f = user;
+    const size_t left = f->at < f->map.size_bytes ? f->map.size_bytes - f->at : 0;
+    const size_t n = count < 0 ? 0 : (size_t)count < left ? (size_t)count : left;
+    if (n)
+        memcpy(dst, f->map.data + f->at, n);
+    for (size_t i = 0; i < sizeof f->patch && f->patch_at; i++) {
+        const size_t place = f->patch_at + i;
+        if (place >= f->at && place - f->at < n)
+            ((uint8_t *)dst)[place - f->at] = f->patch[i];
+    }
+    f->at += n;
+    return (sf_count_t)n;
+}
+
+static SF_VIRTUAL_IO file_functions = {
+    .get_filelen = file_length, .seek = file_seek, .read = file_read, .tell = file_tell};
 
 // One chunk of frames to mono: channels added in order, then divided.
 static weft_status add_frames(wf_sound *sound, const char *path, const float *frames, int64_t n,
@@ -134,12 +111,11 @@ static weft_status read_frames(SNDFILE *file, const SF_INFO *info, const char *p
     return WEFT_OK;
 }
 
-static weft_status read_sound(const char *path, double most_seconds, wf_sound *sound,
-                              weft_error *err)
+static weft_status read_file(sound_file *f, const char *path, double most_seconds, wf_sound *sound,
+                             weft_error *err)
 {
     SF_INFO info = {0};
-    WEFT_TRY(check_file(path, err));
-    SNDFILE *file = sf_open(path, SFM_READ, &info);
+    SNDFILE *file = sf_open_virtual(&file_functions, SFM_READ, &info, f);
     if (!file)
         WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: no sound file that libsndfile reads (%s)", path,
                   sf_strerror(NULL));
@@ -157,6 +133,29 @@ static weft_status read_sound(const char *path, double most_seconds, wf_sound *s
                              sound, err);
     }
     sf_close(file);
+    return status;
+}
+
+// libsndfile takes an open length of 2^32 - 1 for what it is, one of 0 for no samples: that is patched.
+static weft_status check_file(sound_file *f, const char *path, weft_error *err)
+{
+    const size_t size = f->map.size_bytes;
+    if (size == 0)
+        WEFT_FAIL(err, WEFT_ERR_FORMAT, "%s: the file is empty, expected a sound", path);
+    WEFT_TRY(wf_sound_chunks_check(path, f->map.data, size, &f->patch_at, err));
+    memset(f->patch, 0xFF, sizeof f->patch);
+    return WEFT_OK;
+}
+
+static weft_status read_sound(const char *path, double most_seconds, wf_sound *sound,
+                              weft_error *err)
+{
+    sound_file f = {0};
+    WEFT_TRY(wf_file_map_open(path, &f.map, err));
+    weft_status status = check_file(&f, path, err);
+    if (status == WEFT_OK)
+        status = read_file(&f, path, most_seconds, sound, err);
+    wf_file_map_close(&f.map);
     return status;
 }
 

@@ -41,6 +41,7 @@ typedef struct {
     int bits, valid_bits, n_channels;
     int extension;      // bytes behind the format's sixteen, 0: none
     uint32_t data_size; // written instead of the true one, 1: the true one
+    int subformat;      // of an extension, 0: PCM
 } wav_kind;
 
 // Returns the file's length.
@@ -66,6 +67,8 @@ static size_t make_wav(uint8_t *out, wav_kind k, const void *data, size_t size)
         p = put(first, (uint64_t)k.valid_bits, 2);
         p = put(p, 0, 4);
         memcpy(p, guid, 16);
+        if (k.subformat)
+            put(p, (uint64_t)k.subformat, 2);
         p = first + k.extension;
     }
     memcpy(p, "data", 4);
@@ -96,35 +99,60 @@ static void wav_kinds(void **state)
         size_t size;
         float values[3];
     } rows[] = {
-        {{1, 8, 8, 1, 0, 1}, {0, 128, 192}, 3, {-1.0f, 0.0f, 0.5f}},
-        {{1, 16, 16, 1, 0, 1},
+        {{1, 8, 8, 1, 0, 1, 0}, {0, 128, 192}, 3, {-1.0f, 0.0f, 0.5f}},
+        {{1, 16, 16, 1, 0, 1, 0},
          {0, 0x80, 0xFF, 0x7F, 0, 0x40},
          6,
          {-1.0f, 32767.0f / 32768.0f, 0.5f}},
-        {{1, 24, 24, 1, 0, 1},
+        {{1, 24, 24, 1, 0, 1, 0},
          {0, 0, 0x80, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF},
          9,
          {-1.0f, 0.99999988f, -0x1p-23f}},
-        {{0xFFFE, 24, 24, 1, 22, 1},
+        {{0xFFFE, 24, 24, 1, 22, 1, 0},
          {0, 0, 0x80, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF},
          9,
          {-1.0f, 0.99999988f, -0x1p-23f}},
-        {{0xFFFE, 16, 12, 1, 22, 1},
+        {{0xFFFE, 16, 12, 1, 22, 1, 0},
          {0, 0x80, 0xF0, 0x7F, 0, 0x40},
          6,
          {-1.0f, 32752.0f / 32768.0f, 0.5f}},
-        {{0xFFFE, 16, 16, 1, 40, 1},
+        {{0xFFFE, 16, 16, 1, 40, 1, 0},
          {0, 0x80, 0xFF, 0x7F, 0, 0x40},
          6,
          {-1.0f, 32767.0f / 32768.0f, 0.5f}},
-        {{1, 16, 16, 2, 0, 1},
+        {{1, 16, 16, 2, 0, 1, 0},
          {0, 0x40, 0, 0x20, 0, 0, 0, 0x80, 0, 0x40, 0, 0xC0},
          12,
          {0.375f, -0.5f, 0.0f}},
-        {{1, 16, 16, 1, 0, UINT32_MAX},
+        {{1, 16, 16, 1, 0, UINT32_MAX, 0},
          {0, 0x80, 0xFF, 0x7F, 0, 0x40},
          6,
          {-1.0f, 32767.0f / 32768.0f, 0.5f}},
+        {{1, 16, 16, 1, 0, 0, 0},
+         {0, 0x80, 0xFF, 0x7F, 0, 0x40},
+         6,
+         {-1.0f, 32767.0f / 32768.0f, 0.5f}},
+        {{1, 24, 24, 1, 0, 0, 0},
+         {0, 0, 0x80, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF},
+         9,
+         {-1.0f, 0.99999988f, -0x1p-23f}},
+        {{0xFFFE, 24, 24, 1, 40, UINT32_MAX, 0},
+         {0, 0, 0x80, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF},
+         9,
+         {-1.0f, 0.99999988f, -0x1p-23f}},
+        {{0xFFFE, 24, 20, 1, 22, 1, 0},
+         {0, 0, 0x80, 0xF0, 0xFF, 0x7F, 0xF0, 0xFF, 0xFF},
+         9,
+         {-1.0f, 8388592.0f / 8388608.0f, -0x1p-19f}},
+        {{0xFFFE, 32, 24, 1, 22, 1, 0},
+         {0, 0, 0, 0x80, 0, 0xFF, 0xFF, 0x7F, 0, 0xFF, 0xFF, 0xFF},
+         12,
+         {-1.0f, 0.99999988f, -0x1p-23f}},
+        {{0xFFFE, 8, 8, 1, 22, 1, 0}, {0, 128, 192}, 3, {-1.0f, 0.0f, 0.5f}},
+        {{0xFFFE, 32, 32, 1, 22, 1, 3},
+         {0, 0, 0x80, 0x3E, 0, 0, 0x80, 0xBF, 0, 0, 0xC0, 0x3F},
+         12,
+         {0.25f, -1.0f, 1.5f}},
     };
     for (size_t i = 0; i < WF_N_TESTS(rows); i++) {
         wf_sound sound;
@@ -141,20 +169,149 @@ static void wav_kinds(void **state)
         wf_sound_deinit(&sound);
     }
     wf_sound sound;
-    assert_int_equal(read_kind((wav_kind){3, 32, 32, 1, 0, 1}, floats, 12, &sound, NULL), WEFT_OK);
+    assert_int_equal(read_kind((wav_kind){3, 32, 32, 1, 0, 1, 0}, floats, 12, &sound, NULL),
+                     WEFT_OK);
     assert_memory_equal(sound.sample, floats, 12);
     wf_sound_deinit(&sound);
     static const uint8_t nan[8] = {0, 0, 0, 0, 0, 0, 0xC0, 0x7F};
-    assert_fails(read_kind((wav_kind){3, 32, 32, 1, 0, 1}, nan, 8, &sound, err), WEFT_ERR_FORMAT,
+    assert_fails(read_kind((wav_kind){3, 32, 32, 1, 0, 1, 0}, nan, 8, &sound, err), WEFT_ERR_FORMAT,
                  PATH ": sample 1 is no number");
 }
+
+// A length of 0 means that the samples go to the end of the file, unless what follows are chunks: then there are
+// no samples. Programs that stream may leave the length of the whole open, too.
+static void lengths_that_are_open(void **state)
+{
+    (void)state;
+    need_sndfile();
+    static const uint8_t samples[] = {0, 0x80, 0xFF, 0x7F, 0, 0x40};
+    static const uint8_t chunks[] = {'L', 'I', 'S', 'T', 3,   0,   0, 0, 'a', 'b',
+                                     'c', 0,   'i', 'd', '3', ' ', 0, 0, 0,   0};
+    static const uint32_t open[] = {0, UINT32_MAX};
+    wav_kind kind = {1, 16, 16, 1, 0, 0, 0};
+    wf_sound sound;
+    for (size_t i = 0; i < 4; i++) {
+        uint8_t bytes[512];
+        kind.data_size = open[i / 2];
+        const size_t n = make_wav(bytes, kind, samples, sizeof samples);
+        put(bytes + 4, open[i % 2], 4);
+        temp_write(PATH, bytes, n);
+        assert_int_equal(wf_sound_read(&heap, PATH, 10.0, &sound, NULL), WEFT_OK);
+        assert_int_equal(sound.n, 3);
+        assert_true(sound.sample[0] == -1.0f && sound.sample[2] == 0.5f);
+        wf_sound_deinit(&sound);
+    }
+    kind.data_size = 0;
+    assert_fails(read_kind(kind, chunks, sizeof chunks, &sound, err), WEFT_ERR_FORMAT,
+                 PATH ": holds no samples");
+}
+
+// What is no plain number is refused by name, wherever the file says it.
+static void other_codings_are_named(void **state)
+{
+    (void)state;
+    need_sndfile();
+    static const struct {
+        wav_kind kind;
+        const char *name;
+    } rows[] = {
+        {{0x06, 8, 8, 1, 0, 1, 0}, "A-law"},
+        {{0x07, 8, 8, 1, 0, 1, 0}, "mu-law"},
+        {{0xFFFE, 8, 8, 1, 22, 1, 0x06}, "A-law"},
+        {{0xFFFE, 8, 8, 1, 40, 0, 0x07}, "mu-law"},
+        {{0x02, 4, 4, 1, 0, 1, 0}, "Microsoft ADPCM"},
+        {{0x11, 4, 4, 1, 0, 1, 0}, "IMA ADPCM"},
+        {{0x31, 0, 0, 1, 0, 1, 0}, "GSM 6.10"},
+        {{0x50, 0, 0, 1, 0, 1, 0}, "MPEG"},
+        {{0x55, 0, 0, 1, 0, 1, 0}, "MP3"},
+        {{0xF1AC, 16, 16, 1, 0, 1, 0}, "format 0xf1ac"},
+    };
+    for (size_t i = 0; i < WF_N_TESTS(rows); i++) {
+        wf_sound sound;
+        weft_error err = {0};
+        char expected[256];
+        snprintf(expected, sizeof expected, PATH ": coded as %s, expected PCM or float",
+                 rows[i].name);
+        assert_int_equal(read_kind(rows[i].kind, "\x55\xD5\x2A", 3, &sound, &err), WEFT_ERR_FORMAT);
+        assert_string_equal(err.message, expected);
+        assert_null(sound.sample);
+    }
+}
+
+#if WEFT_HAVE_SNDFILE
+static weft_status read_back(int format, wf_sound *sound, weft_error *err)
+{
+    static const float wave[3] = {0.5f, -0.25f, 0.0f};
+    SF_INFO info = {.samplerate = 8000, .channels = 1, .format = format};
+    SNDFILE *f = sf_open(TEMP("coding.x"), SFM_WRITE, &info);
+    assert_non_null(f);
+    assert_int_equal(sf_writef_float(f, wave, 3), 3);
+    sf_close(f);
+    return wf_sound_read(&heap, TEMP("coding.x"), 1.0, sound, err);
+}
+
+// AIFF-C says it in four letters, RF64 as WAV does.
+static void codings_of_other_containers(void **state)
+{
+    (void)state;
+    static const int good[] = {
+        SF_FORMAT_AIFF | SF_FORMAT_PCM_16, SF_FORMAT_AIFF | SF_FORMAT_FLOAT,
+        SF_FORMAT_AIFF | SF_FORMAT_DOUBLE, SF_FORMAT_AIFF | SF_FORMAT_PCM_24 | SF_ENDIAN_LITTLE,
+        SF_FORMAT_RF64 | SF_FORMAT_PCM_16, SF_FORMAT_RF64 | SF_FORMAT_FLOAT,
+        SF_FORMAT_WAV | SF_FORMAT_DOUBLE};
+    static const struct {
+        int format;
+        const char *name;
+    } bad[] = {
+        {SF_FORMAT_AIFF | SF_FORMAT_ALAW, "A-law"},
+        {SF_FORMAT_AIFF | SF_FORMAT_ULAW, "mu-law"},
+        {SF_FORMAT_AIFF | SF_FORMAT_IMA_ADPCM, "IMA ADPCM"},
+        {SF_FORMAT_RF64 | SF_FORMAT_ALAW, "A-law"},
+    };
+    wf_sound sound;
+    for (size_t i = 0; i < WF_N_TESTS(good); i++) {
+        weft_error err = {0};
+        if (read_back(good[i], &sound, &err) != WEFT_OK)
+            fail_msg("row %zu: %s", i, err.message);
+        assert_int_equal(sound.n, 3);
+        assert_true(sound.sample[0] == 0.5f && sound.sample[1] == -0.25f);
+        wf_sound_deinit(&sound);
+    }
+    for (size_t i = 0; i < WF_N_TESTS(bad); i++) {
+        weft_error err = {0};
+        char expected[256];
+        snprintf(expected, sizeof expected, TEMP("coding.x") ": coded as %s, expected PCM or float",
+                 bad[i].name);
+        assert_int_equal(read_back(bad[i].format, &sound, &err), WEFT_ERR_FORMAT);
+        assert_string_equal(err.message, expected);
+    }
+    // Letters that nobody here knows.
+    uint8_t *bytes;
+    size_t size, at = 0;
+    read_back(SF_FORMAT_AIFF | SF_FORMAT_ULAW, &sound, NULL);
+    assert_int_equal(wf_file_read(&heap, TEMP("coding.x"), &bytes, &size, NULL), WEFT_OK);
+    while (at + 4 < size && memcmp(bytes + at, "ulaw", 4) != 0)
+        at++;
+    memcpy(bytes + at, "QDMC", 4);
+    temp_write(TEMP("coding.x"), bytes, size);
+    wf_free(&heap, bytes);
+    assert_fails(wf_sound_read(&heap, TEMP("coding.x"), 1.0, &sound, err), WEFT_ERR_FORMAT,
+                 TEMP("coding.x") ": coded as format 0x51444d43, expected PCM or float");
+}
+#else
+static void codings_of_other_containers(void **state)
+{
+    (void)state;
+    need_sndfile();
+}
+#endif
 
 static void wrong_files(void **state)
 {
     (void)state;
     need_sndfile();
     wf_sound sound;
-    const wav_kind plain = {1, 16, 16, 1, 0, 1};
+    const wav_kind plain = {1, 16, 16, 1, 0, 1, 0};
     uint8_t bytes[512];
     assert_fails(read_kind(plain, "", 0, &sound, err), WEFT_ERR_FORMAT, PATH ": holds no samples");
     temp_write(PATH, "", 0);
@@ -302,7 +459,7 @@ static void fitting(void **state)
     float sample[4] = {1, 2, 3, 4}, out[6];
     const wf_sound sound = {.allocator = heap, .sample = sample, .n = 4, .rate = 100};
     assert_int_equal(wf_sound_fit(&sound, 100, 6, out, NULL), WEFT_OK);
-    assert_memory_equal(out, ((float[]){1, 2, 3, 4, 0, 0}), 24);
+    assert_memory_equal(out, ((float[]){1, 2, 3, 4, 0, 0, 0}), 24);
     assert_int_equal(wf_sound_fit(&sound, 100, 2, out, NULL), WEFT_OK);
     assert_true(out[1] == 2.0f && out[2] == 3.0f);
     assert_int_equal(wf_sound_fit(&sound, 50, 6, out, NULL), WEFT_OK);
@@ -311,7 +468,14 @@ static void fitting(void **state)
 
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
 const struct CMUnitTest wf_tests_sound[] = {
-    TEST(wav_kinds),  TEST(wrong_files),    TEST(other_formats),
-    TEST(resampling), TEST(resampled_bits), TEST(fitting),
+    TEST(wav_kinds),
+    TEST(lengths_that_are_open),
+    TEST(other_codings_are_named),
+    TEST(codings_of_other_containers),
+    TEST(wrong_files),
+    TEST(other_formats),
+    TEST(resampling),
+    TEST(resampled_bits),
+    TEST(fitting),
 };
 const unsigned long wf_n_tests_sound = WF_N_TESTS(wf_tests_sound);
