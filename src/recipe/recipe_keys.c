@@ -311,6 +311,8 @@ weft_status wf_keys_read(const wf_key_reader *r, const wf_key *keys, const wf_ya
     WEFT_TRY(check_known(r, keys, map, path));
     for (const wf_key *key = keys; key->name; key++) {
         const wf_yaml_entry *entry = wf_yaml_find(map, key->name);
+        if (key->flags & WF_KEY_ELSEWHERE)
+            continue;
         if (!entry) {
             if (!(key->flags & WF_KEY_REQUIRED))
                 continue;

@@ -50,6 +50,8 @@ enum {
     WF_KEY_OPTIONAL =
         1 << 3, // not printed while unset (WF_KEY_UNSET, NULL, n = 0, the first choice, false, 0)
     WF_KEY_LISTED = 1 << 4, // of MAP: a list stands for the short key, too
+    // Known, so that it is among the expected ones, but read elsewhere and never printed.
+    WF_KEY_ELSEWHERE = 1 << 5,
 };
 
 // What reading needs besides the tree.

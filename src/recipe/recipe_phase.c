@@ -4,10 +4,12 @@
 
 #include "recipe/recipe.h"
 
-// What a phase may say. Of the first three it changes single keys, the others it replaces.
-static const char *const sections[] = {"data",      "model",  "train",    "loss", "target",
-                                       "optimiser", "groups", "schedule", NULL};
-#define N_MERGED 3
+// What a phase may say: its name and sections. Of the first three of these it changes single keys, the others it
+// replaces.
+static const char *const keys[] = {"name",   "data",      "model",  "train",    "loss",
+                                   "target", "optimiser", "groups", "schedule", NULL};
+#define FIRST_MERGED 1
+#define LAST_MERGED 3
 
 static weft_status no_memory(weft_error *err)
 {
@@ -61,22 +63,37 @@ static weft_status merge(weft_recipe *recipe, const wf_yaml *base, const wf_yaml
     return WEFT_OK;
 }
 
-static weft_status put_section(weft_recipe *recipe, wf_yaml *root, const wf_yaml *phase,
-                               const wf_yaml_entry *entry, weft_error *err)
+// Its place in the list of keys, or the place of the list's end.
+static size_t find_key(const char *name)
 {
-    char list[WF_KEY_LIST], hint[WF_KEY_HINT];
     size_t at = 0;
-    while (sections[at] && strcmp(sections[at], entry->key) != 0) {
+    while (keys[at] && strcmp(keys[at], name) != 0) {
         at++;
     }
-    if (!sections[at])
-        return wf_yaml_fail_key(
-            phase, entry, err, "unknown key '%.60s' in phases, expected name, %s%s", entry->key,
-            wf_key_list(sections, list), wf_key_hint(entry->key, sections, hint));
+    return at;
+}
+
+static weft_status check_known(const wf_yaml *phase, weft_error *err)
+{
+    char list[WF_KEY_LIST], hint[WF_KEY_HINT];
+    for (size_t i = 0; i < phase->n; i++) {
+        const wf_yaml_entry *entry = &phase->entries[i];
+        if (!keys[find_key(entry->key)])
+            return wf_yaml_fail_key(phase, entry, err,
+                                    "unknown key '%.60s' in phases, expected %s%s", entry->key,
+                                    wf_key_list(keys, list), wf_key_hint(entry->key, keys, hint));
+    }
+    return WEFT_OK;
+}
+
+static weft_status put_section(weft_recipe *recipe, wf_yaml *root, const wf_yaml_entry *entry,
+                               weft_error *err)
+{
+    const size_t at = find_key(entry->key);
     wf_yaml_entry section = *entry;
     const wf_yaml_entry *base = wf_yaml_find(root, entry->key);
-    const bool is_merged = at < N_MERGED && base && base->value->kind == WF_YAML_MAP &&
-                           entry->value->kind == WF_YAML_MAP;
+    const bool is_merged = at >= FIRST_MERGED && at <= LAST_MERGED && base &&
+                           base->value->kind == WF_YAML_MAP && entry->value->kind == WF_YAML_MAP;
     if (is_merged)
         WEFT_TRY(merge(recipe, base->value, entry->value, &section.value, err));
     put(root, &section);
@@ -112,10 +129,11 @@ static weft_status read_phase(weft_recipe *recipe, const wf_yaml *root, const wf
     wf_yaml *merged = copy_map(&recipe->arena, root, phase->n);
     if (!merged)
         return no_memory(err);
+    WEFT_TRY(check_known(phase, err));
     WEFT_TRY(read_name(recipe, phase, at, &recipe->phases[at].name, err));
     for (size_t i = 0; i < phase->n; i++) {
         if (strcmp(phase->entries[i].key, "name") != 0)
-            WEFT_TRY(put_section(recipe, merged, phase, &phase->entries[i], err));
+            WEFT_TRY(put_section(recipe, merged, &phase->entries[i], err));
     }
     recipe->tree.root = merged;
     WEFT_TRY(wf_recipe_read_values(recipe, err));

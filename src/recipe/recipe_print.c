@@ -102,6 +102,8 @@ static bool is_unset(const wf_key *key, const void *member)
 static bool is_printed(const wf_key *keys, const wf_key *key, const void *target)
 {
     int32_t choice;
+    if (key->flags & WF_KEY_ELSEWHERE)
+        return false;
     if ((key->flags & WF_KEY_OPTIONAL) && is_unset(key, (const char *)target + key->offset))
         return false;
     if (!key->only_for)

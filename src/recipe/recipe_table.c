@@ -106,6 +106,7 @@ const wf_key wf_recipe_keys[] = {
      .flags = WF_KEY_REQUIRED,
      .offset = AT(train),
      .keys = wf_recipe_train_keys},
+    {.name = "phases", .flags = WF_KEY_ELSEWHERE}, // recipe_phase.c
     {.name = NULL},
 };
 

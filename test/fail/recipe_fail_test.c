@@ -13,7 +13,8 @@
     "global_mean_pool, adaptive_max_pool, adaptive_mean_pool, batch_norm, layer_norm, dropout, "   \
     "upsample, resize, flatten, reshape, relu, relu6, leaky_relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus or softmax"
 #define KEYS                                                                                       \
-    "name, seed, arithmetic, storage, data, model, loss, target, optimiser, groups, schedule or train"
+    "name, seed, arithmetic, storage, data, model, loss, target, optimiser, groups, schedule, "    \
+    "train or phases"
 
 typedef struct wrong {
     const char *text;
@@ -36,6 +37,8 @@ static const wrong table[] = {
     {HEAD MODEL "polcy: 1\n" REST, NULL, "4:1: unknown key 'polcy', expected " KEYS},
     {HEAD MODEL "shedule: constant\n" REST, NULL,
      "4:1: unknown key 'shedule', expected " KEYS ", did you mean 'schedule'"},
+    {HEAD MODEL "pahses: [{name: a}]\n" REST, NULL,
+     "4:1: unknown key 'pahses', expected " KEYS ", did you mean 'phases'"},
     {HEAD MODEL "schedule: cosin\n" REST, NULL,
      "4:11: schedule.kind: 'cosin', expected constant, linear, cosine, step, one_cycle or wsd, did you "
      "mean 'cosine'"},

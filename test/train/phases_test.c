@@ -108,6 +108,13 @@ static void say_what_is_wrong(void **state)
         {HEAD "phases: [{name: a.b}]\n",
          "9:17: phases.name: 'a.b', expected one without '/', '.' and blanks"},
         {HEAD "phases: [{name: a}, {name: a}]\n", "9:28: phases.name: 'a' is another phase's"},
+        {HEAD "phases: [{nmae: a, model: {layer: 1}}]\n",
+         "9:11: unknown key 'nmae' in phases, expected name, data, model, train, loss, target, "
+         "optimiser, groups or schedule, did you mean 'name'"},
+        {HEAD "phases: [{name: a, train: {stpes: 3}}]\n",
+         "9:28: unknown key 'stpes' in train, expected batch, epochs, steps, checkpoint_every, "
+         "log_every, clip_norm, clip_value, loader_threads, micro_batch, ema, patience, min_delta, "
+         "stats_every, tensorboard or init_from, did you mean 'steps'"},
         {HEAD "phases: [{name: a, modl: {layer: 1}}]\n",
          "9:20: unknown key 'modl' in phases, expected name, data, model, train, loss, target, "
          "optimiser, groups or schedule, did you mean 'model'"},
