@@ -63,6 +63,46 @@ static void train_tells_programs(void **state)
     assert_int_equal(count(again, "conv1"), 1);
 }
 
+// All lines end where the last column does, and the numbers of parameters stand under their title, however long the
+// names are; names that are not ASCII count by characters.
+static void inspect_has_room_for_names(void **state)
+{
+    static const char *const names[] = {"a", "слой_с_длинным_именем",
+                                        "a_layer_with_a_name_of_forty-three_letters"};
+    static char out[1 << 14];
+    char arguments[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(arguments, sizeof arguments,
+                 "inspect " TEMP("tiny.yaml") " --batch 1 'model=[flatten, linear: {out: 4, "
+                                              "name: %s}]'",
+                 names[i]);
+        assert_int_equal(weft(arguments, "2>&1", out, sizeof out), 0);
+        const char *line = strstr(out, "\nlayer ");
+        const char *const end = strstr(out, "\n\n   batch");
+        assert_non_null(line);
+        assert_non_null(end);
+        assert_non_null(strstr(line, names[i]));
+        const char *title = strstr(line, "parameters");
+        assert_non_null(title);
+        const int parameters_end = (int)(title - line) + 9,
+                  width = (int)(strchr(line + 1, '\n') - line) - 1;
+        int n_lines = 0;
+        for (; line < end; line = strchr(line + 1, '\n'), n_lines++) {
+            int n = 0;
+            bool is_number = false;
+            for (const char *c = line + 1; *c != '\n'; c++) {
+                n += (*c & 0xC0) != 0x80;
+                if (n == parameters_end)
+                    is_number = *c != ' ' && c[1] == ' ';
+            }
+            assert_int_equal(n, width);
+            assert_true(is_number);
+        }
+        assert_int_equal(n_lines, 4);
+    }
+}
+
 typedef struct wrong {
     const char *arguments;
     int code;
@@ -142,6 +182,7 @@ static void every_verb_has_help(void **state)
 
 const struct CMUnitTest wf_tests_train_command[] = {
     cmocka_unit_test(train_tells_programs),
+    cmocka_unit_test(inspect_has_room_for_names),
     cmocka_unit_test(wrong_use_has_its_code),
     cmocka_unit_test(every_verb_has_help),
 };
