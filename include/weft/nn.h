@@ -458,7 +458,8 @@ typedef struct weft_schedule_options {
     {                                                                                              \
         sizeof(weft_schedule_options), WEFT_SCHEDULE_CONSTANT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, false \
     }
-// lr [] f32 at step [] i64. Warm-up and decay do not overlap: decay begins at warmup_steps.
+// lr [] f32 at step [] i64. Warm-up and decay do not overlap: decay begins at warmup_steps. Where total_steps is
+// warmup_steps or less, all of the run is warm-up, and what may come behind it has the last value.
 // Errors: WEFT_ERR_ATTR (lr or steps out of range).
 WEFT_API weft_val weft_schedule(weft_graph *g, weft_val step, const weft_schedule_options *options);
 

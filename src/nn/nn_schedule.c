@@ -33,8 +33,8 @@ static bool check(weft_graph *g, const weft_schedule_options *o)
         wrong = "lr above 0"; // 0 is what a forgotten option looks like
     else if (warmup < 0)
         wrong = "warmup_steps of 0 or more";
-    else if (has_end && o->total_steps <= warmup)
-        wrong = "total_steps above warmup_steps";
+    else if (has_end && o->total_steps < 1)
+        wrong = "total_steps of 1 or more";
     else if (!(o->final_fraction >= 0.0))
         wrong = "final_fraction of 0 or more";
     else if (o->kind == WEFT_SCHEDULE_STEP && (o->step_size < 1 || !(o->gamma >= 0.0)))
@@ -105,7 +105,8 @@ static weft_val one_cycle(weft_graph *g, weft_val step, const weft_schedule_opti
 // The factor on lr behind the warm-up; none for a constant.
 static weft_val decay_factor(weft_graph *g, weft_val step, const weft_schedule_options *o)
 {
-    const int64_t span = o->total_steps - o->warmup_steps;
+    // A run that is no longer than its warm-up has no decay: behind it is the end.
+    const int64_t behind = o->total_steps - o->warmup_steps, span = behind > 0 ? behind : 1;
     if (o->kind == WEFT_SCHEDULE_LINEAR) {
         const weft_val left = share_left(g, step, o->total_steps, span);
         return weft_add(g, weft_mul(g, left, wf_nn_number(g, 1.0 - o->final_fraction)),

@@ -303,6 +303,16 @@ static weft_status finish(run *r, weft_error *err)
     return WEFT_OK;
 }
 
+// Asked for fewer steps a recipe is taken as it stands: its schedule never comes behind the warm-up.
+static void warn_of_warm_up(const wf_trainer *t)
+{
+    const wf_recipe_schedule *s = &t->recipe->v.schedule;
+    if (s->kind != WEFT_SCHEDULE_ONE_CYCLE && s->warmup > t->total_steps)
+        wf_context_log(t->context, WEFT_LOG_WARNING,
+                       "schedule.warmup is %lld and the run has %lld steps: its rate only rises",
+                       (long long)s->warmup, (long long)t->total_steps);
+}
+
 static weft_status run_all(run *r, const weft_train_options *o, weft_error *err)
 {
     wf_trainer *t = &r->t;
@@ -322,6 +332,7 @@ static weft_status run_all(run *r, const weft_train_options *o, weft_error *err)
     if (t->recipe->v.train.has_tensorboard)
         WEFT_TRY(wf_event_file_create(&t->allocator, r->dir, t->step, &r->event_file, err));
     restore_epoch(r);
+    warn_of_warm_up(t);
     r->first_step = t->step;
     tell_start(r);
     r->start_s = r->rate_s = wf_clock_seconds();

@@ -180,18 +180,74 @@ static void refuses_no_rate(void **state)
     nn_end(&r);
 }
 
-static void refuses_an_end_before_the_warm_up(void **state)
+// A run of `total` steps, of the first n rates.
+static void rates_of(weft_schedule_options o, int64_t total, size_t n, float *out)
+{
+    nn_run r;
+    o.total_steps = total;
+    nn_begin(&r, NULL, true);
+    build(&r, &o);
+    for (size_t i = 0; i < n; i++) {
+        nn_go(&r);
+        out[i] = nn_read_f32(&r, "lr");
+    }
+    nn_end(&r);
+}
+
+// Up to its warm-up's end a run has the rates of every longer one, bit for bit, whatever comes behind.
+static void a_short_run_is_all_warm_up(void **state)
+{
+    static const weft_schedule_kind kinds[] = {WEFT_SCHEDULE_CONSTANT, WEFT_SCHEDULE_LINEAR,
+                                               WEFT_SCHEDULE_COSINE, WEFT_SCHEDULE_STEP,
+                                               WEFT_SCHEDULE_WSD};
+    (void)state;
+    for (size_t k = 0; k < NN_COUNT(kinds); k++) {
+        float expected[10], got[12];
+        weft_schedule_options o = warmed(kinds[k]);
+        o.step_size = 3;
+        o.final_fraction = 0.25;
+        rates_of(o, 100, 10, expected);
+        assert_true(fabs((double)expected[0] / 3e-5 - 1) < 1e-6 && expected[9] == 3e-4f);
+        for (int64_t total = 1; total <= 11; total++) {
+            rates_of(o, total, 12, got);
+            assert_memory_equal(got, expected, sizeof expected);
+            // Asked for more than its length it is at its end: the final fraction, where there is one.
+            const bool has_end =
+                kinds[k] != WEFT_SCHEDULE_CONSTANT && kinds[k] != WEFT_SCHEDULE_STEP;
+            assert_true(got[11] == (has_end ? 7.5e-5f : 3e-4f));
+        }
+    }
+}
+
+// The shortest runs have rates, too, of every kind: above 0, at most the peak.
+static void the_shortest_runs_have_rates(void **state)
+{
+    (void)state;
+    for (int kind = WEFT_SCHEDULE_CONSTANT; kind <= WEFT_SCHEDULE_WSD; kind++) {
+        for (int64_t total = 1; total <= 4; total++) {
+            float lr[4];
+            weft_schedule_options o = WEFT_SCHEDULE_OPTIONS_INIT;
+            o.kind = (weft_schedule_kind)kind;
+            o.lr = 0.5;
+            o.step_size = 1;
+            rates_of(o, total, (size_t)total, lr);
+            for (int64_t i = 0; i < total; i++)
+                assert_true(lr[i] > 0.0f && lr[i] <= 0.5f);
+        }
+    }
+}
+
+static void refuses_no_length(void **state)
 {
     (void)state;
     nn_run r;
     weft_schedule_options o = warmed(WEFT_SCHEDULE_COSINE);
-    o.total_steps = 10;
+    o.total_steps = 0;
     nn_begin(&r, NULL, true);
     weft_schedule(r.g, weft_nn_step(r.nn), &o);
-    nn_expect_error(
-        &r, WEFT_ERR_ATTR,
-        "schedule: kind 2, lr 0.0003, warmup_steps 10, total_steps 10, expected total_steps "
-        "above warmup_steps");
+    nn_expect_error(&r, WEFT_ERR_ATTR,
+                    "schedule: kind 2, lr 0.0003, warmup_steps 10, total_steps 0, expected "
+                    "total_steps of 1 or more");
     nn_end(&r);
 }
 
@@ -205,6 +261,8 @@ const struct CMUnitTest wf_tests_nn_schedules[] = {
     cmocka_unit_test(cosine_resumes_on_its_curve),
     cmocka_unit_test(keeps_the_last_rate_beyond_the_end),
     cmocka_unit_test(refuses_no_rate),
-    cmocka_unit_test(refuses_an_end_before_the_warm_up),
+    cmocka_unit_test(a_short_run_is_all_warm_up),
+    cmocka_unit_test(the_shortest_runs_have_rates),
+    cmocka_unit_test(refuses_no_length),
 };
 const unsigned long wf_n_tests_nn_schedules = WF_N_TESTS(wf_tests_nn_schedules);

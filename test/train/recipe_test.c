@@ -1,6 +1,8 @@
 // Recipes: what is read, what is printed, and that the one is the other.
 #include "train/train_tools.h"
 
+#include <glob.h>
+
 #include "recipe/recipe.h"
 
 static weft_recipe *read_text(weft_context *context, const char *text, const char *setting)
@@ -96,6 +98,63 @@ static void prints_what_it_reads(void **state)
     weft_context_destroy(context);
 }
 
+// `--steps N` is a length for every recipe of the project and each of its phases, also one below its warm-up: the
+// schedule that comes of it is accepted, and its first rate is one to learn with.
+static float first_rate(weft_context *context, const weft_recipe *recipe, int64_t n_steps)
+{
+    weft_device *device;
+    weft_state *state;
+    weft_graph *g;
+    weft_program *program;
+    weft_error err = {0};
+    float lr = 0.0f;
+    const weft_schedule_options o = wf_recipe_schedule_options(recipe, n_steps);
+    assert_int_equal(weft_device_open(context, "ref", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_state_create(device, &state, NULL), WEFT_OK);
+    assert_int_equal(weft_graph_create(context, &g, NULL), WEFT_OK);
+    weft_output(g, "lr", weft_schedule(g, weft_scalar(g, WEFT_I64, 0.0), &o));
+    if (weft_compile(state, g, NULL, &program, &err) != WEFT_OK)
+        fail_msg("%s: %s", weft_recipe_name(recipe), err.message);
+    assert_int_equal(weft_program_run(program, NULL), WEFT_OK);
+    assert_int_equal(weft_program_read(program, "lr", &lr, sizeof lr, NULL), WEFT_OK);
+    weft_program_destroy(program);
+    weft_graph_destroy(g);
+    weft_state_destroy(state);
+    weft_device_close(device);
+    return lr;
+}
+
+static void any_length_has_a_schedule(void **state)
+{
+    static const int64_t lengths[] = {1, 2, 3, 30};
+    weft_context *context;
+    glob_t found;
+    (void)state;
+    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
+    assert_int_equal(glob(WEFT_SOURCE_DIR "/recipes/*.yaml", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 20);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+            char setting[64];
+            const char *settings[] = {setting};
+            weft_recipe *recipe;
+            weft_error err = {0};
+            snprintf(setting, sizeof setting, "train.steps=%lld", (long long)lengths[k]);
+            if (weft_recipe_read(context, found.gl_pathv[i], settings, 1, &recipe, &err) != WEFT_OK)
+                fail_msg("%s", err.message);
+            for (size_t p = 0; p < (recipe->n_phases ? recipe->n_phases : 1); p++) {
+                if (recipe->n_phases)
+                    recipe->v = recipe->phases[p].v;
+                const float lr = first_rate(context, recipe, lengths[k]);
+                assert_true(lr > 0.0f && (double)lr <= 1.000001 * recipe->v.optimizer.lr);
+            }
+            weft_recipe_destroy(recipe);
+        }
+    }
+    globfree(&found);
+    weft_context_destroy(context);
+}
+
 static const char family_text[] =
     "name: a\ndata: {reader: synthetic, image: [1, 8, 8]}\n"
     "model: {family: autoencoder, hidden: [30, 20], noise: 0.5}\nloss: {kind: huber, delta: 2}\n"
@@ -179,6 +238,7 @@ static void text_variants(void **state)
 const struct CMUnitTest wf_tests_recipe[] = {
     cmocka_unit_test(defaults_and_short_forms),
     cmocka_unit_test(prints_what_it_reads),
+    cmocka_unit_test(any_length_has_a_schedule),
     cmocka_unit_test(families_blocks_and_targets),
     cmocka_unit_test(text_variants),
 };

@@ -193,6 +193,37 @@ static void schedule_goes_on_and_a_new_length_warns(void **state)
 }
 
 // cases.md 63: the step, the scope and the op are named; the checkpoint before it stays as it was.
+// A length below the warm-up, as --steps gives it: the first steps of the long run, to its bits, and a line that
+// says so.
+static void a_short_run_is_the_beginning_of_a_long_one(void **state)
+{
+    static const char *const kinds[] = {"schedule.kind=constant", "schedule.kind=linear",
+                                        "schedule.kind=cosine", "schedule.kind=step",
+                                        "schedule.kind=wsd"};
+    static const char text[] = TINY_HEAD "model: [flatten, linear: 4]\n"
+                                         "optimiser: {kind: sgd, lr: 0.1}\n"
+                                         "schedule: {kind: constant, warmup: 10}\n"
+                                         "train: {batch: 16, steps: 20}\n";
+    (void)state;
+    const char *path = tiny_write(text);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        tiny_run whole = {0}, part = {0}, one = {0};
+        const char *settings[] = {kinds[i], "train.steps=4"};
+        const char *single[] = {kinds[i], "train.steps=1"};
+        train_good(DIR_A, (tiny_how){.path = path, .settings = settings, .n_settings = 1}, &whole);
+        train_good(DIR_B, (tiny_how){.path = path, .settings = settings, .n_settings = 2}, &part);
+        assert_int_equal(part.n_steps, 4);
+        assert_memory_equal(part.lr, whole.lr, 4 * sizeof part.lr[0]);
+        assert_memory_equal(part.loss, whole.loss, 4 * sizeof part.loss[0]);
+        assert_string_equal(whole.log, "");
+        assert_string_equal(part.log,
+                            "schedule.warmup is 10 and the run has 4 steps: its rate only rises\n");
+        train_good(DIR_B, (tiny_how){.path = path, .settings = single, .n_settings = 2}, &one);
+        assert_int_equal(one.n_steps, 1);
+        assert_true(one.lr[0] == whole.lr[0]);
+    }
+}
+
 static void a_bad_step_is_named(void **state)
 {
     static const char *const hot[] = {"optimiser.lr=1e10",  "schedule=constant",
@@ -306,6 +337,7 @@ const struct CMUnitTest wf_tests_train_run[] = {
     cmocka_unit_test(a_finished_run_resumes_to_itself),
     cmocka_unit_test(resume_without_checkpoint_begins),
     cmocka_unit_test(schedule_goes_on_and_a_new_length_warns),
+    cmocka_unit_test(a_short_run_is_the_beginning_of_a_long_one),
     cmocka_unit_test(a_bad_step_is_named),
     cmocka_unit_test(a_full_disk_leaves_the_checkpoint),
     cmocka_unit_test(memory_limit_refuses),
