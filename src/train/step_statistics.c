@@ -13,6 +13,8 @@ static weft_status no_memory(weft_error *err)
     WEFT_FAIL(err, WEFT_ERR_MEMORY, "memory: no room for the names of statistics");
 }
 
+// Also of weft_relu6, which holds one. No other activation has places without a gradient: leaky_relu has a slope
+// everywhere, those that saturate only come near to none.
 static bool is_relu(const weft_graph *g, size_t node)
 {
     const weft_type *t = wf_graph_type(g, g->nodes[node].first_output);
@@ -53,10 +55,26 @@ static weft_status remember(wf_program_cache *cache, const weft_nn *nn, const we
     return WEFT_OK;
 }
 
-// The share of channels (axis 1) that are 0 for every sample and place: [1] f32.
-static weft_val dead_share(weft_graph *g, weft_val x)
+// weft_relu6 is a relu and a select in a scope of that name; the sixth relu of a list of layers is alone in it.
+static bool is_relu6(const weft_graph *g, size_t node)
+{
+    const char *scope = g->nodes[node].scope, *last = strrchr(scope, '/');
+    if (strcmp(last ? last + 1 : scope, "relu6") != 0)
+        return false;
+    for (size_t i = node + 1; i < g->n_nodes && !strcmp(g->nodes[i].scope, scope); i++) {
+        if (!strcmp(g->nodes[i].op->name, "select"))
+            return true;
+    }
+    return false;
+}
+
+// The share of channels (axis 1) without a gradient: at every sample and place what comes of them is 0, or of
+// relu6 the 6 that it stops at. [1] f32.
+static weft_val dead_share(weft_graph *g, size_t node)
 {
     static const int64_t one[] = {1};
+    weft_val x = {g->nodes[node].first_output};
+    const weft_val zero = weft_scalar(g, WEFT_F32, 0.0);
     const weft_type t = weft_val_type(g, x);
     int32_t axes[WEFT_MAX_DIM] = {0};
     size_t n = 0;
@@ -64,8 +82,9 @@ static weft_val dead_share(weft_graph *g, weft_val x)
         if (i != 1)
             axes[n++] = i;
     }
-    const weft_val most = weft_reduce_max(g, x, axes, n, false);
-    const weft_val is_dead = weft_less_equal(g, most, weft_scalar(g, WEFT_F32, 0.0));
+    if (is_relu6(g, node))
+        x = weft_select(g, weft_less(g, x, weft_scalar(g, WEFT_F32, 6.0)), x, zero);
+    const weft_val is_dead = weft_less_equal(g, weft_reduce_max(g, x, axes, n, false), zero);
     return weft_reshape(g, weft_mean(g, weft_cast(g, is_dead, WEFT_F32), NULL, 0, false), one, 1);
 }
 
@@ -78,7 +97,7 @@ static weft_status build_dead(weft_graph *g, size_t n_forward, weft_error *err)
     weft_scope_push(g, "statistics");
     for (size_t i = 0; i < n_forward; i++) {
         if (is_relu(g, i))
-            shares[n++] = dead_share(g, (weft_val){g->nodes[i].first_output});
+            shares[n++] = dead_share(g, i);
     }
     if (n > 0)
         weft_output(g, DEAD, n == 1 ? shares[0] : weft_concat(g, shares, n, 0));

@@ -137,7 +137,7 @@ weft_status wf_program_measure(wf_program_cache *cache, const wf_program_needs *
 typedef struct wf_statistic_names {
     const char **parameters; // trained ones, in order
     size_t n_parameters;
-    const char **units; // relu nodes, by scope
+    const char **units; // relu and relu6, by scope
     size_t n_units;
 } wf_statistic_names;
 
@@ -145,7 +145,7 @@ typedef struct wf_statistics {
     const wf_statistic_names *names;
     float
         *steps; // [n_parameters,2]: norm of the gradient, size of the step by that of the parameter
-    float *dead; // [n_units]: share of channels that are 0 for the whole batch
+    float *dead; // [n_units]: share of channels without a gradient for the whole batch
 } wf_statistics;
 
 // Adds the outputs to a graph behind its training step; n_forward nodes came before its gradient.

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "io/safetensors.h"
+
 #define DIR_A TEMP("options-a")
 #define DIR_B TEMP("options-b")
 
@@ -191,6 +193,35 @@ static void statistics_change_no_bit(void **state)
     is_one_run(settings, 1);
 }
 
+// Biases alone decide: below 0 and, of relu6, at and above 6 a channel has no gradient. leaky_relu always has one.
+static void dead_channels_are_those_without_a_gradient(void **state)
+{
+    static const float zeros[4 * TINY_SIDE * TINY_SIDE] = {0};
+    static const float first[] = {-1.0f, 7.0f, 3.0f, 6.0f}, second[] = {-1.0f, 7.0f, -3.0f, 6.0f};
+    static const wf_st_tensor tensors[] = {
+        {"linear1.weight", WEFT_F32, 2, {4, TINY_SIDE * TINY_SIDE}, zeros, 0},
+        {"linear1.bias", WEFT_F32, 1, {4}, first, 0},
+        {"linear2.weight", WEFT_F32, 2, {4, 4}, zeros, 0},
+        {"linear2.bias", WEFT_F32, 1, {4}, second, 0},
+    };
+    static const char *const settings[] = {
+        "model=[flatten, linear: 4, relu6, linear: 4, relu, leaky_relu, linear: 4]",
+        "train={batch: 16, steps: 1, stats_every: 1, init_from: {file: " TEMP(
+            "dead.safetensors") ", new: [\"linear3.*\"]}}"};
+    const wf_allocator a = wf_allocator_default();
+    char *log = NULL;
+    tiny_run run;
+    (void)state;
+    assert_int_equal(wf_safetensors_write(&a, TEMP("dead.safetensors"), tensors, 4, NULL, 0, NULL),
+                     WEFT_OK);
+    train_in(DIR_A, "cpu", 0, false, settings, 2, &run);
+    assert_int_equal(wf_file_read_text(&a, DIR_A "/log.jsonl", &log, NULL), WEFT_OK);
+    if (!strstr(log, "\"dead\":[{\"name\":\"relu61/relu6\",\"share\":0.75},"
+                     "{\"name\":\"relu1\",\"share\":0.5}]"))
+        fail_msg("%s", log);
+    wf_free(&a, log);
+}
+
 const struct CMUnitTest wf_tests_train_options[] = {
     cmocka_unit_test(every_optimiser_resumes),
     cmocka_unit_test(wsd_resumes),
@@ -201,5 +232,6 @@ const struct CMUnitTest wf_tests_train_options[] = {
     cmocka_unit_test(micro_batches_are_nearly_the_batch),
     cmocka_unit_test(a_run_without_progress_ends),
     cmocka_unit_test(statistics_change_no_bit),
+    cmocka_unit_test(dead_channels_are_those_without_a_gradient),
 };
 const unsigned long wf_n_tests_train_options = WF_N_TESTS(wf_tests_train_options);
