@@ -527,7 +527,8 @@ typedef struct weft_attention_options {
 //   result    [b,h,tq,d]
 //   out_lse   NULL, or [b,h,tq]: log of the sum of exp of the scores; -inf for a query without keys
 // A query that sees no key gives 0, and zero gradients.
-// Gradient: of q, k and v, recomputed block by block; none of an additive mask. First order.
+// Gradient: of q, k and v, recomputed block by block; of an added mask, where it is wanted, by ordinary ops whose
+// scores [b,h,tq,tk] stand in memory. First order.
 // Numerics: blocks of 64 keys, ascending, with a running maximum; see doc/arithmetic.md. A query more
 // changes no other one's bits, so one by one equals all at once.
 // Errors: WEFT_ERR_SHAPE, WEFT_ERR_DTYPE, WEFT_ERR_USAGE (struct_size).

@@ -24,11 +24,6 @@ static void grad(const wf_grad_query *q)
 {
     static const int32_t last = 3;
     weft_graph *g = q->g;
-    if (q->info->n_inputs == 4 && q->need[3]) {
-        wf_graph_fail(g, q->info->op, WEFT_ERR_GRADIENT,
-                      "an additive mask has no gradient; put weft_stop_gradient before it");
-        return;
-    }
     const weft_val dout = q->dout[0].id ? q->dout[0] : wf_build_fill_like(g, q->out[0], 0.0);
     weft_val delta = weft_sum(g, weft_mul(g, dout, q->out[0]), &last, 1, false);
     if (q->dout[1].id)
@@ -46,6 +41,8 @@ static void grad(const wf_grad_query *q)
         if (q->need[i])
             q->din[i] = wf_val_output(first, i);
     }
+    if (q->info->n_inputs == 4 && q->need[3])
+        q->din[3] = wf_attention_mask_grad(q, dout, delta);
 }
 
 // The operands of one query, and where its result goes.

@@ -110,7 +110,7 @@ wf_cost wf_attention_cost(const wf_node_info *info)
 }
 
 // ---- cases
-enum { NO_MASK, BOOL_MASK, SHARED_MASK, ADDITIVE_MASK };
+enum { NO_MASK, BOOL_MASK, SHARED_MASK, ADDITIVE_MASK, LEARNT_MASK, LEARNT_HIDING_MASK };
 enum { P_MASK, P_CAUSAL };
 
 // Some pairs, and for every fifth query none at all. [1 or b,1,tq,tk]
@@ -133,7 +133,11 @@ static weft_val build_mask(weft_graph *g, const weft_val *in, const int64_t *p)
     const weft_type q = weft_val_type(g, in[0]), k = weft_val_type(g, in[1]);
     if (p[P_MASK] == NO_MASK)
         return WEFT_NONE;
+    if (p[P_MASK] == LEARNT_MASK)
+        return in[3];
     const weft_val sees = build_pattern(g, &q, k.dims[2], p[P_MASK] != BOOL_MASK);
+    if (p[P_MASK] == LEARNT_HIDING_MASK)
+        return weft_select(g, sees, in[3], weft_scalar(g, WEFT_F32, -(double)INFINITY));
     if (p[P_MASK] != ADDITIVE_MASK)
         return sees;
     const weft_type t = weft_val_type(g, sees);
@@ -168,6 +172,41 @@ static weft_val build_grad_case(weft_graph *g, const weft_val *in, const int64_t
     const wf_attr attrs[] = {wf_graph_producer(g, y.id)->attrs[0],
                              wf_graph_producer(g, y.id)->attrs[1]};
     return wf_graph_add(g, &wf_op_attention_grad, all, o.mask.id ? 7 : 6, attrs);
+}
+
+// Masks that are added and wanted by the gradient, of each kind of broadcast.
+static void add_learnt_cases(wf_check_list *list)
+{
+    static const struct {
+        const char *name;
+        int64_t b, h, hk, tq, tk, d, mask[4];
+        int32_t is_causal, kind;
+    } table[] = {
+        {"learnt mask, whole", 2, 2, 2, 3, 5, 3, {2, 2, 3, 5}, 0, LEARNT_MASK},
+        {"learnt mask of a head, causal", 2, 4, 2, 9, 9, 4, {1, 4, 9, 9}, 1, LEARNT_MASK},
+        {"learnt mask of a key", 2, 2, 1, 5, 66, 3, {2, 1, 1, 66}, 0, LEARNT_MASK},
+        {"learnt mask of one number", 2, 2, 1, 4, 3, 5, {1, 1, 1, 1}, 1, LEARNT_MASK},
+        {"learnt mask, more queries than keys", 1, 2, 2, 9, 4, 3, {1, 2, 9, 1}, 1, LEARNT_MASK},
+        {"learnt mask, 130 keys", 2, 4, 2, 70, 130, 16, {1, 4, 70, 130}, 1, LEARNT_MASK},
+        {"learnt mask that hides", 2, 4, 2, 17, 70, 20, {1, 4, 1, 70}, 0, LEARNT_HIDING_MASK},
+        {"learnt mask, no key", 1, 2, 1, 3, 0, 4, {1, 2, 3, 0}, 0, LEARNT_MASK},
+    };
+    for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
+        const int64_t q[] = {table[i].b, table[i].h, table[i].tq, table[i].d};
+        const int64_t k[] = {table[i].b, table[i].hk, table[i].tk, table[i].d};
+        const wf_check_input query = {wf_type_make(WEFT_F32, 4, q), WF_CHECK_NORMAL, 0};
+        const wf_check_input key = {wf_type_make(WEFT_F32, 4, k), WF_CHECK_NORMAL, 0};
+        const wf_check_input mask = {wf_type_make(WEFT_F32, 4, table[i].mask), WF_CHECK_NORMAL, 0};
+        wf_check_add(list, (wf_check_case){
+                               .name = table[i].name,
+                               .build = build_case,
+                               .params = {table[i].kind, table[i].is_causal},
+                               .n_inputs = 4,
+                               .inputs = {query, key, key, mask},
+                               .no_difference = table[i].tq * table[i].tk > 400,
+                               .bound = 256.0,
+                           });
+    }
 }
 
 void wf_attention_cases(wf_check_list *list, bool is_grad)
@@ -215,4 +254,6 @@ void wf_attention_cases(wf_check_list *list, bool is_grad)
                                .bound = 256.0,
                            });
     }
+    if (!is_grad)
+        add_learnt_cases(list);
 }

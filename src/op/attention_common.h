@@ -33,6 +33,10 @@ weft_status wf_attention_shape_get(const wf_node_info *info, bool is_grad, wf_at
 bool wf_attention_sees(const wf_attention_shape *s, const wf_tensor *mask, int64_t b, int64_t h,
                        int64_t i, int64_t j, double *out_added);
 
+// The gradient of the added mask, operand 3: q asks for that of attention; delta [b,h,tq] as attention_grad
+// takes it. In attention_mask_common.c.
+weft_val wf_attention_mask_grad(const wf_grad_query *q, weft_val dout, weft_val delta);
+
 wf_cost wf_attention_cost(const wf_node_info *info);
 void wf_attention_cases(wf_check_list *list, bool is_grad);
 

@@ -23,20 +23,10 @@ static weft_status infer(const wf_node_info *info, weft_type *out, weft_error *e
     return WEFT_OK;
 }
 
-// The sum over what was stretched, then without the axes that x has not.
 static void grad(const wf_grad_query *q)
 {
-    const weft_type *x = &q->info->in[0], *y = &q->info->out[0];
-    const int32_t lead = y->ndim - x->ndim;
-    int32_t axes[WEFT_MAX_DIM];
-    size_t n = 0;
-    for (int32_t i = 0; i < y->ndim; i++) {
-        if (i < lead || (x->dims[i - lead] == 1 && y->dims[i] != 1)) {
-            axes[n++] = i;
-        }
-    }
-    const weft_val sum = n > 0 ? weft_sum(q->g, q->dout[0], axes, n, true) : q->dout[0];
-    q->din[0] = wf_build_reshape(q->g, sum, x->ndim, x->dims);
+    const weft_type *x = &q->info->in[0];
+    q->din[0] = wf_build_sum_to(q->g, q->dout[0], x->ndim, x->dims);
 }
 
 static weft_status eval(wf_eval *q, weft_error *err)

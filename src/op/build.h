@@ -24,6 +24,9 @@ weft_val wf_build_broadcast(weft_graph *g, weft_val val, int32_t ndim, const int
 // val itself when it has these dims, else a reshape node.
 weft_val wf_build_reshape(weft_graph *g, weft_val val, int32_t ndim, const int64_t *dims);
 
+// The way back from a broadcast: val summed over what was stretched, then without the axes that dims lacks.
+weft_val wf_build_sum_to(weft_graph *g, weft_val val, int32_t ndim, const int64_t *dims);
+
 // A scalar of val's dtype, and that scalar in val's shape.
 weft_val wf_build_scalar_like(weft_graph *g, weft_val val, double value);
 weft_val wf_build_fill_like(weft_graph *g, weft_val val, double value);

@@ -104,6 +104,21 @@ weft_val wf_build_reshape(weft_graph *g, weft_val val, int32_t ndim, const int64
     return has_dims(g, val, ndim, dims) ? val : weft_reshape(g, val, dims, ndim);
 }
 
+weft_val wf_build_sum_to(weft_graph *g, weft_val val, int32_t ndim, const int64_t *dims)
+{
+    int32_t axes[WEFT_MAX_DIM];
+    size_t n = 0;
+    if (!wf_graph_is_ok(g) || val.id == 0)
+        return WEFT_NONE;
+    const weft_type t = *wf_graph_type(g, val.id);
+    const int32_t lead = t.ndim - ndim;
+    for (int32_t i = 0; i < t.ndim; i++) {
+        if (i < lead || (dims[i - lead] == 1 && t.dims[i] != 1))
+            axes[n++] = i;
+    }
+    return wf_build_reshape(g, n > 0 ? weft_sum(g, val, axes, n, true) : val, ndim, dims);
+}
+
 weft_val wf_build_elementwise(weft_graph *g, const wf_op *op, const weft_val *in, size_t n)
 {
     weft_val full[3] = {{0}, {0}, {0}};

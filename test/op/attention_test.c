@@ -176,17 +176,64 @@ static void has_its_gradient(void **state)
     op_check_gradient(g, op_loss(g, lse), in[0]);
 }
 
-static void added_mask_has_no_gradient(void **state)
+// Whatever axes the mask is broadcast along; also through the log-sum-exp, with grouped heads.
+static void added_mask_has_its_gradient(void **state)
 {
     weft_graph *g = *state;
+    static const int64_t masks[][4] = {{2, 4, 3, 5}, {1, 4, 3, 5}, {2, 1, 1, 5},
+                                       {1, 4, 1, 1}, {1, 1, 3, 5}, {1, 1, 1, 1}};
+    const weft_val q = make(g, 2, 4, 3, 2, 1), k = make(g, 2, 2, 5, 2, 2);
+    const weft_val v = make(g, 2, 2, 5, 2, 3);
+    for (size_t i = 0; i < OP_COUNT(masks); i++) {
+        weft_attention_options o = causal();
+        weft_val lse;
+        o.mask = make(g, masks[i][0], masks[i][1], masks[i][2], masks[i][3], 4);
+        const weft_val y = weft_attention(g, q, k, v, &o, &lse);
+        op_check_gradient(g, op_loss(g, y), o.mask);
+        op_check_gradient(g, weft_add(g, op_loss(g, y), op_loss(g, lse)), o.mask);
+    }
+}
+
+// Two keys, one query, by hand: p = (3/4, 1/4), so dS = p (dP - sum p dP).
+static void added_mask_gradient_by_hand(void **state)
+{
+    weft_graph *g = *state;
+    static const float zero[] = {0.0f, 0.0f}, v[] = {8.0f, 4.0f};
+    const float added[] = {logf(3.0f), 0.0f};
     weft_attention_options o = WEFT_ATTENTION_OPTIONS_INIT;
-    weft_val dx;
-    o.mask = make(g, 1, 1, 2, 2, 4);
-    const weft_val x = make(g, 1, 1, 2, 2, 1);
-    weft_grad(g, op_loss(g, weft_attention(g, x, x, x, &o, NULL)), &o.mask, 1, &dx);
-    op_expect_error(
-        g, dx, WEFT_ERR_GRADIENT,
-        "attention: an additive mask has no gradient; put weft_stop_gradient before it");
+    weft_val dmask;
+    o.mask = op_f32(g, OP_DIMS(1, 1, 1, 2), added);
+    const weft_val y = weft_attention(g, op_f32(g, OP_DIMS(1, 1, 1, 1), zero),
+                                      op_f32(g, OP_DIMS(1, 1, 2, 1), zero),
+                                      op_f32(g, OP_DIMS(1, 1, 2, 1), v), &o, NULL);
+    weft_grad(g, weft_sum(g, y, NULL, 0, false), &o.mask, 1, &dmask);
+    op_values values = op_run(g, dmask, false);
+    const float *got = values.data[dmask.id];
+    assert_true(fabsf(got[0] - 0.75f) < 1e-6f && fabsf(got[1] + 0.75f) < 1e-6f);
+    op_values_free(&values);
+}
+
+// A pair that is hidden, by the mask or by time, gets 0 whatever its key holds; so does a query without keys.
+static void hidden_pairs_give_the_mask_nothing(void **state)
+{
+    weft_graph *g = *state;
+    static const float q[] = {1.0f, 1.0f, 2.0f}, k[] = {0.5f, 1.0f, NAN};
+    static const float v[] = {5.0f, -1.0f, INFINITY};
+    static const float added[] = {-INFINITY, 0.0f, 0.0f, 0.25f, 1.0f, 0.0f, 0.5f, 2.0f, -INFINITY};
+    weft_attention_options o = causal();
+    weft_val dmask;
+    o.mask = op_f32(g, OP_DIMS(1, 1, 3, 3), added);
+    const int64_t dims[] = {1, 1, 3, 1};
+    const weft_val y = weft_attention(g, op_f32(g, dims, 4, q), op_f32(g, dims, 4, k),
+                                      op_f32(g, dims, 4, v), &o, NULL);
+    weft_grad(g, op_loss(g, y), &o.mask, 1, &dmask);
+    op_values values = op_run(g, dmask, false);
+    const float *got = values.data[dmask.id];
+    for (int i = 0; i < 9; i++) {
+        const bool is_seen = i == 3 || i == 4 || i == 6 || i == 7;
+        assert_true(is_seen ? got[i] != 0.0f && isfinite(got[i]) : got[i] == 0.0f);
+    }
+    op_values_free(&values);
 }
 
 static void refuses_shapes(void **state)
@@ -228,7 +275,9 @@ const struct CMUnitTest wf_tests_attention[] = {
     OP_TEST(one_by_one_equals_all),
     OP_TEST(heads_share_keys),
     OP_TEST(has_its_gradient),
-    OP_TEST(added_mask_has_no_gradient),
+    OP_TEST(added_mask_has_its_gradient),
+    OP_TEST(added_mask_gradient_by_hand),
+    OP_TEST(hidden_pairs_give_the_mask_nothing),
     OP_TEST(refuses_shapes),
     OP_TEST(refuses_masks),
     OP_TEST(refuses_integers),
