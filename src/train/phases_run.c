@@ -127,7 +127,8 @@ static weft_status run_phase(phases *p, size_t at, weft_error *err)
     WEFT_TRY(n_left == 1 ? wf_strdup(&p->allocator, p->dir, &dir, err)
                          : wf_path_join(&p->allocator, p->dir, phase->name, &dir, err));
     p->recipe->v = phase->v;
-    if (find_finished(p, dir, &n_steps)) {
+    // The last one is resumed even then: it has no step left and tells how it ended.
+    if (n_left > 1 && find_finished(p, dir, &n_steps)) {
         p->n_done += n_steps;
     } else {
         p->recipe->step_budget = budget ? share_of(p, budget, n_left) : 0;

@@ -250,6 +250,9 @@ static weft_status train(run *r, weft_error *err)
 {
     wf_trainer *t = &r->t;
     const int64_t every = t->recipe->v.train.checkpoint_every;
+    // Killed between its last checkpoint and the weights beside it, a run has older ones and no step left.
+    if (t->step >= t->total_steps || t->is_stopped)
+        return wf_weights_save(&t->programs, r->dir, "weights.safetensors", err);
     while (t->step < t->total_steps && !t->is_stopped) {
         WEFT_TRY(wf_trainer_step(t, err));
         r->n_samples += t->n_samples;
@@ -294,8 +297,9 @@ static weft_status finish(run *r, weft_error *err)
     const weft_status status = wf_sha256_file(path, event.weights_sha256, err);
     wf_free(&t->allocator, path);
     WEFT_TRY(status);
-    WEFT_TRY(wf_receipt_save(t, r->dir, event.weights_sha256, err));
     WEFT_TRY(wf_predictions_draw(&t->programs, r->dir, err));
+    // The last file: by it a phase is known to be over.
+    WEFT_TRY(wf_receipt_save(t, r->dir, event.weights_sha256, err));
     event.planned_bytes = t->programs.planned_bytes;
     event.peak_bytes = weft_device_peak_bytes(t->device);
     if (r->events->done)
