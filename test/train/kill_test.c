@@ -2,59 +2,37 @@
 // command is a process of its own, ended by SIGKILL in the middle of steps, saves and evaluations.
 // labels: sweep opencl noasan notsan (a build that is slow to start is killed before it has begun)
 #include "device/opencl_open.h"
+#include "train/process.h"
 #include "train/train_tools.h"
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define DIR_A TEMP("kill-a")
 #define DIR_B TEMP("kill-b")
 
 static pid_t start(const char *dir, const char *device, bool is_resumed)
 {
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
-            _exit(99);
-        execl(WEFT_BINARY, WEFT_BINARY, "train", TEMP("tiny.yaml"), "--out", dir, "--device",
-              device, "train.checkpoint_every=3",
-              wf_test_is_full() ? "train.epochs=400" : "train.epochs=40",
-              is_resumed ? "--resume" : "--quiet", (char *)NULL);
-        _exit(98);
-    }
-    return child;
-}
-
-static int end(pid_t child)
-{
-    int code;
-    assert_int_equal(waitpid(child, &code, 0), child);
-    return code;
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void sleep_seconds(double s)
-{
-    const struct timespec t = {(time_t)s, (long)((s - (double)(time_t)s) * 1e9)};
-    nanosleep(&t, NULL);
+    const char *const arguments[] = {"train",
+                                     TEMP("tiny.yaml"),
+                                     "--out",
+                                     dir,
+                                     "--device",
+                                     device,
+                                     wf_test_is_full() ? "train.epochs=400" : "train.epochs=40",
+                                     "train.checkpoint_every=3",
+                                     is_resumed ? "--resume" : "--quiet",
+                                     NULL};
+    return process_start(arguments, NULL);
 }
 
 // Seconds of a whole run in dir.
 static double time_whole(const char *dir, const char *device)
 {
     tiny_remove(dir);
-    const double begun = seconds();
-    assert_int_equal(end(start(dir, device, false)), 0);
-    return seconds() - begun;
+    const double begun = process_seconds();
+    assert_int_equal(process_end(start(dir, device, false)), 0);
+    return process_seconds() - begun;
 }
 
 // A run of 240 steps (2400 in the full run, so that twenty kills find it at work), killed n times, each
@@ -79,14 +57,11 @@ static void kill_and_resume(const char *recipe, int n, unsigned seed, const char
         const double moment =
             whole[i % 2] * (n < 20 ? 0.35 : 0.1) * (double)(rand() % 1000) / 1000.0;
         const pid_t child = start(DIR_B, devices[i % 2], true);
-        sleep_seconds(moment);
+        process_sleep(moment);
         kill(child, SIGKILL);
-        const int code = end(child);
-        n_killed += WIFSIGNALED(code);
-        if (!WIFSIGNALED(code))
-            assert_int_equal(code, 0);
+        n_killed += process_was_killed(process_end(child));
     }
-    assert_int_equal(end(start(DIR_B, "cpu", true)), 0);
+    assert_int_equal(process_end(start(DIR_B, "cpu", true)), 0);
     print_message("seed %u: killed %d times of %d, a whole run takes %.2f s on %s, %.2f s on %s\n",
                   seed, n_killed, n, whole[0], devices[0], whole[1], devices[1]);
     for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
@@ -142,17 +117,17 @@ static void interrupt_saves(void **state)
     tiny_write(tiny_recipe);
     tiny_remove(DIR_A);
     tiny_remove(DIR_B);
-    assert_int_equal(end(start(DIR_A, "cpu", false)), 0);
+    assert_int_equal(process_end(start(DIR_A, "cpu", false)), 0);
     const pid_t child = start(DIR_B, "ref", false);
     // ref is slow enough to be met at work.
     for (int i = 0; i < 500 && !wf_file_is_regular(DIR_B "/checkpoint.safetensors"); i++) {
-        sleep_seconds(0.02);
+        process_sleep(0.02);
     }
     kill(child, SIGINT);
-    const int code = end(child);
+    const int code = process_end(child);
     assert_true(WIFEXITED(code));
     assert_int_equal(WEXITSTATUS(code), 130);
-    assert_int_equal(end(start(DIR_B, "cpu", true)), 0);
+    assert_int_equal(process_end(start(DIR_B, "cpu", true)), 0);
     assert_true(tiny_same_file(DIR_A, DIR_B, "weights.safetensors"));
     assert_true(tiny_same_file(DIR_A, DIR_B, "log.jsonl"));
 }

@@ -3,39 +3,36 @@
 // labels: notsan (train_run trains there)
 #include <math.h>
 
-#include "train/transformer_small.h"
+#include "train/family_small.h"
 
 #include "weft/sample.h"
 
+#define DIR_A TEMP("transformer")
+#define STEPS 8
+
 static void no_bit_depends_on_the_cpu(void **state)
 {
+    const tiny_how one = {.dir = DIR_A, .n_threads = 1};
+    const tiny_how other = {.dir = DIR_A, .isa = "scalar", .n_threads = 2};
     (void)state;
-    for (size_t i = 0; i < N_RECIPES; i++) {
-        char first[65], other[65];
-        train(recipes[i], (tiny_how){.n_threads = 1}, first);
-        train(recipes[i], (tiny_how){.isa = "scalar", .n_threads = 2}, other);
-        if (strcmp(first, other) != 0)
-            fail_msg("recipe %zu: %s on the best set and one thread, %s on scalar and two", i,
-                     first, other);
+    for (size_t i = 0; i < n_families_small; i++) {
+        if (families_small[i].kind == FAMILY_TRANSFORMER)
+            family_small_compare(&families_small[i], STEPS, &one, &other);
     }
 }
 
 static void resumed_it_is_the_same(void **state)
 {
+    static const char *const names[] = {"gpt", "bert", "vit"};
     (void)state;
-    for (size_t i = 0; i < N_RECIPES; i += 2) {
-        char whole[65], resumed[65];
-        tiny_run half = {.stop_at = 3};
-        tiny_how how = {.dir = DIR_A};
-        train(recipes[i], how, whole);
-        tiny_remove(DIR_A);
-        how.path = tiny_write(recipes[i]);
-        tiny_train(&how, &half);
-        assert_int_equal(half.status, WEFT_ERR_INTERRUPTED);
-        how.is_resumed = true;
-        train(recipes[i], how, resumed);
-        assert_string_equal(whole, resumed);
-    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        family_small_resume(family_small_find(names[i]), STEPS, 3, DIR_A);
+}
+
+static void train(const char *name)
+{
+    char sha[65];
+    family_small_train(family_small_find(name), STEPS, (tiny_how){.dir = DIR_A}, sha);
 }
 
 // ---- text
@@ -76,12 +73,12 @@ static void a_cache_changes_no_text(void **state)
     weft_sample_options o = WEFT_SAMPLE_OPTIONS_INIT;
     written cached, whole, other;
     weft_error err = {0};
-    char sha[65];
     (void)state;
     o.n_tokens = 70;
     o.seed = 5;
+    static const char *const names[] = {"gpt", "gpt, tied"};
     for (size_t i = 0; i < 2; i++) {
-        train(recipes[i], (tiny_how){0}, sha);
+        train(names[i]);
         o.prompt = "line 9: the weft goes over, \xc3\xa9t\xc3\xa9";
         o.is_uncached = false;
         if (sample(&o, &cached, &err) != WEFT_OK)
@@ -97,14 +94,49 @@ static void a_cache_changes_no_text(void **state)
     }
 }
 
+static void see_node(void *user, const weft_script_node *node)
+{
+    written *w = user;
+    w->n += (size_t)snprintf(w->text + w->n, sizeof w->text - w->n, "%d %s %s [%s]\n",
+                             (int)node->depth, node->kind, node->name, node->signature);
+}
+
+// What samples is a script, and inspect tells what of it runs on the host.
+static void inspect_lists_the_script(void **state)
+{
+    weft_inspect_events events = WEFT_INSPECT_EVENTS_INIT;
+    written list = {.n = 0};
+    weft_context *context;
+    weft_recipe *recipe;
+    weft_device *device;
+    (void)state;
+    train("gpt, tied");
+    events.user = &list;
+    events.script = see_node;
+    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
+    assert_int_equal(weft_recipe_read(context, DIR_A "/recipe.yaml", NULL, 0, &recipe, NULL),
+                     WEFT_OK);
+    assert_int_equal(weft_device_open(context, "cpu", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_inspect_run(recipe, device, NULL, 0, &events, NULL), WEFT_OK);
+    assert_string_equal(list.text, "0 loop write [n_tokens]\n"
+                                   "1 host make_room [-> n_unread]\n"
+                                   "1 loop read [n_unread]\n"
+                                   "2 host next_tokens [-> tokens]\n"
+                                   "2 program model [tokens -> logits]\n"
+                                   "1 host draw [logits, write -> token]\n"
+                                   "1 host write_text [token ->]\n");
+    weft_device_close(device);
+    weft_recipe_destroy(recipe);
+    weft_context_destroy(context);
+}
+
 static void strange_characters_are_errors(void **state)
 {
     weft_sample_options o = WEFT_SAMPLE_OPTIONS_INIT;
     written text;
     weft_error err = {0};
-    char sha[65];
     (void)state;
-    train(recipes[1], (tiny_how){0}, sha);
+    train("gpt, tied");
     o.prompt = "line Z";
     assert_int_equal(sample(&o, &text, &err), WEFT_ERR_INDEX);
     assert_non_null(strstr(err.message, "prompt"));
@@ -119,11 +151,10 @@ static void pictures_write_no_text(void **state)
     weft_sample_options o = WEFT_SAMPLE_OPTIONS_INIT;
     written text;
     weft_error err = {0};
-    char sha[65];
     (void)state;
-    train(recipes[4], (tiny_how){0}, sha);
+    train("vit");
     assert_int_equal(sample(&o, &text, &err), WEFT_ERR_UNSUPPORTED);
-    assert_string_equal(err.message, "vit: its data is no text, expected a language model");
+    assert_string_equal(err.message, "small: its data is no text, expected a language model");
 }
 
 // ---- tokens
@@ -183,6 +214,7 @@ const struct CMUnitTest wf_tests_transformer[] = {
     cmocka_unit_test(no_bit_depends_on_the_cpu),
     cmocka_unit_test(resumed_it_is_the_same),
     cmocka_unit_test(a_cache_changes_no_text),
+    cmocka_unit_test(inspect_lists_the_script),
     cmocka_unit_test(strange_characters_are_errors),
     cmocka_unit_test(pictures_write_no_text),
     cmocka_unit_test(temperature_zero_takes_the_greatest),
