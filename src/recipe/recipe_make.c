@@ -27,7 +27,7 @@ static const data_habit habits[] = {
     {"table", "validation: 0.2", "{kind: adamw, lr: 1e-3, weight_decay: 0.01}",
      "{batch: 32, epochs: 30}"},
     {"fann", "validation: test", "{kind: adamw, lr: 1e-3, weight_decay: 0.01}",
-     "{batch: 32, epochs: 30}"},
+     "{batch: 32, epochs: 100}"},
     {"text", "unit: char, context: 128, validation: 0.1",
      "{kind: adamw, lr: 1e-3, weight_decay: 0.1}", "{batch: 16, epochs: 1, clip_norm: 1}"},
 };
@@ -63,12 +63,12 @@ weft_status weft_recipe_make(weft_context *context, const char *data, const char
     WEFT_REQUIRE(err, context && data && model && out_recipe && (settings || !n_settings),
                  "recipe: made without context, data, model or settings");
     *out_recipe = NULL;
-    if (!wf_file_is_directory(data) && !wf_file_is_regular(data)) {
+    const wf_reader *reader = wf_readers_probe(data); // it may be the beginning of names only
+    if (!reader && !wf_file_is_directory(data) && !wf_file_is_regular(data)) {
         wf_file_map map; // says why
         WEFT_TRY(wf_file_map_open(data, &map, err));
         wf_file_map_close(&map);
     }
-    const wf_reader *reader = wf_readers_probe(data);
     if (!reader)
         WEFT_FAIL(err, WEFT_ERR_FORMAT,
                   "%s: no reader knows it, expected folders of pictures or sounds by class, .csv, "

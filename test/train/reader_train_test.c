@@ -309,8 +309,29 @@ static void without_recipe(void **state)
     assert_string_equal(t.last, TABLE ": neither a PNG nor a JPEG nor a WebP file");
 }
 
+// NAME stands for NAME.train and NAME.test.
+static void without_recipe_from_two_files(void **state)
+{
+    (void)state;
+    need_yaml();
+    static const char *const parts[] = {TEMP("parity.train"), TEMP("parity.test")};
+    static const char xor [] = "4 2 1\n0 0\n0\n0 1\n1\n1 0\n1\n1 1\n0\n";
+    weft_context *context;
+    weft_recipe *recipe;
+    weft_error why = {0};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(wf_file_write(&heap, parts[i], xor, sizeof xor -1, NULL), WEFT_OK);
+    }
+    assert_int_equal(weft_context_create(NULL, &context, NULL), WEFT_OK);
+    if (weft_recipe_make(context, TEMP("parity"), "mlp", NULL, 0, &recipe, &why) != WEFT_OK)
+        fail_msg("%s", why.message);
+    weft_recipe_destroy(recipe);
+    weft_context_destroy(context);
+}
+
 #define TEST(f) cmocka_unit_test_setup(f, set_up)
 const struct CMUnitTest wf_tests_reader_train[] = {
-    TEST(table), TEST(parts_by_file), TEST(other_weights), TEST(text), TEST(without_recipe),
+    TEST(table), TEST(parts_by_file),  TEST(other_weights),
+    TEST(text),  TEST(without_recipe), TEST(without_recipe_from_two_files),
 };
 const unsigned long wf_n_tests_reader_train = WF_N_TESTS(wf_tests_reader_train);
