@@ -165,3 +165,11 @@ weft_val weft_cast(weft_graph *g, weft_val a, weft_dtype dtype)
     }
     return wf_graph_type(g, a.id)->dtype == dtype ? a : wf_graph_add(g, &wf_op_cast, &a, 1, list);
 }
+
+bool wf_op_is_widening(const weft_graph *g, const wf_node *node)
+{
+    if (node->op != &wf_op_cast || wf_graph_type(g, node->first_output)->dtype != WEFT_F32)
+        return false;
+    const weft_dtype from = wf_graph_type(g, node->inputs[0])->dtype;
+    return from == WEFT_BF16 || from == WEFT_F16;
+}

@@ -155,6 +155,9 @@ weft_status wf_infer_check_dtypes(const wf_node_info *info, uint32_t allowed, we
 // A list of axes of x: each in range, ascending.
 weft_status wf_infer_axes(const weft_type *x, const wf_attr *axes, weft_error *err);
 
+// Is it the cast of a bf16 or f16 to f32, which loses nothing?
+bool wf_op_is_widening(const weft_graph *g, const wf_node *node);
+
 // ---- elements of tensors in eval, truth or not
 static inline double wf_tensor_get_f64(const wf_tensor *t, int64_t i)
 {

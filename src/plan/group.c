@@ -320,9 +320,25 @@ static uint32_t operand_group(const wf_planner *p, wf_id id)
     return group != WF_NO_INDEX && inside_source(p, id, group, group) ? group : WF_NO_INDEX;
 }
 
+// A narrow value widened for another reader than the first (pass/widen.c): beside its producer it would live
+// in f32 from there on.
+static bool is_widened_again(const wf_planner *p, uint32_t node_idx)
+{
+    const wf_node *node = &p->g->nodes[node_idx];
+    if (!wf_op_is_widening(p->g, node))
+        return false;
+    for (uint32_t u = p->use_start[node->inputs[0]]; u < p->use_start[node->inputs[0] + 1]; u++) {
+        if (p->uses[u] < node_idx && wf_op_is_widening(p->g, &p->g->nodes[p->uses[u]]))
+            return true;
+    }
+    return false;
+}
+
 static weft_status group_map_node(wf_planner *p, uint32_t node_idx)
 {
     const wf_node *node = &p->g->nodes[node_idx];
+    if (is_widened_again(p, node_idx))
+        return new_group(p, node_idx, WF_TASK_MAP, wf_planner_type(p, node->first_output));
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         uint32_t group = operand_group(p, node->inputs[i]);
         bool joined;

@@ -141,6 +141,33 @@ static void cse_joins_equal_nodes_only(void **state)
     weft_graph_destroy(out);
 }
 
+// A value held in bf16 is widened for each of its three readers; what one of them reads twice, once. What stands
+// in memory anyway is narrowed again, too.
+static void widen_serves_each_reader(void **state)
+{
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(2, 3));
+    const weft_val wide = weft_cast(g, weft_cast(g, weft_cos(g, x), WEFT_BF16), WEFT_F32);
+    const weft_val flat = weft_reshape(g, wide, KIT_DIMS(6));
+    weft_output(g, "a", weft_exp(g, wide));
+    weft_output(g, "b", weft_mul(g, flat, flat));
+    weft_output(g, "c", weft_sin(g, flat));
+    weft_graph *out = graph_kit_pass(g, "widen");
+    assert_int_equal(graph_kit_count(out, "cast"), 1 + 3);
+    assert_int_equal(graph_kit_count(out, "reshape"), 2);
+    weft_graph_destroy(out);
+    const weft_val source = weft_cast(g, weft_cast(g, x, WEFT_F16), WEFT_F32);
+    weft_output(g, "d", weft_exp(g, source));
+    weft_output(g, "e", weft_sin(g, source));
+    const weft_val loses = weft_cast(g, weft_cast(g, x, WEFT_I32), WEFT_F32); // no such cast
+    weft_output(g, "f", weft_exp(g, loses));
+    weft_output(g, "g", weft_sin(g, loses));
+    out = graph_kit_pass(g, "widen");
+    assert_int_equal(graph_kit_count(out, "cast"), 4 + 4 + 2);
+    expect_idempotent(g, "widen");
+    weft_graph_destroy(out);
+}
+
 static void expand_leaves_nothing_to_expand(void **state)
 {
     weft_graph *g = ((graph_kit *)*state)->g;
@@ -156,5 +183,6 @@ const struct CMUnitTest wf_tests_pass[] = {
     KIT_TEST(canonical_makes_fma),        KIT_TEST(canonical_leaves_integers),
     KIT_TEST(simplify_keeps_bits_only),   KIT_TEST(fold_computes_constants),
     KIT_TEST(cse_joins_equal_nodes_only), KIT_TEST(expand_leaves_nothing_to_expand),
+    KIT_TEST(widen_serves_each_reader),
 };
 const unsigned long wf_n_tests_pass = WF_N_TESTS(wf_tests_pass);

@@ -127,7 +127,61 @@ static void rounds_values_and_gradients(void **state)
     weft_context_destroy(ctx);
 }
 
+// Memory that a training of six convolutions takes, without its variables.
+static uint64_t planned(weft_context *ctx, weft_dtype storage)
+{
+    const int64_t dims[] = {8, 8, 32, 32}, one[] = {1, 1}, window[] = {3, 3};
+    weft_device *device;
+    weft_state *variables;
+    weft_graph *g;
+    weft_nn *nn;
+    weft_program *program;
+    weft_nn_options options = WEFT_NN_OPTIONS_INIT;
+    weft_conv_layer_options conv = WEFT_CONV_LAYER_OPTIONS_INIT;
+    weft_val wrt[12], grads[12];
+    options.storage = storage;
+    options.is_training = true;
+    conv.conv.pad_before = one;
+    assert_int_equal(weft_device_open(ctx, "cpu", NULL, &device, NULL), WEFT_OK);
+    assert_int_equal(weft_state_create(device, &variables, NULL), WEFT_OK);
+    assert_int_equal(weft_graph_create(ctx, &g, NULL), WEFT_OK);
+    assert_int_equal(weft_nn_create(g, &options, &nn, NULL), WEFT_OK);
+    weft_val x = weft_input(g, "x", WEFT_F32, dims, 4);
+    for (int i = 0; i < 6; i++) {
+        const char name[] = {'c', (char)('0' + i), 0};
+        x = weft_relu(g, weft_conv_layer(nn, name, x, 8, window, &conv));
+    }
+    for (size_t i = 0; i < 12; i++)
+        wrt[i] = weft_nn_parameter(nn, i).val;
+    weft_grad(g, weft_mean(g, x, NULL, 0, false), wrt, 12, grads);
+    for (size_t i = 0; i < 12; i++)
+        weft_assign(g, wrt[i], grads[i]);
+    assert_int_equal(weft_compile(variables, g, NULL, &program, NULL), WEFT_OK);
+    const uint64_t bytes = weft_program_planned_bytes(program);
+    weft_program_destroy(program);
+    weft_nn_destroy(nn);
+    weft_graph_destroy(g);
+    weft_state_destroy(variables);
+    weft_device_close(device);
+    return bytes;
+}
+
+// What waits for the backward pass is held in two bytes, not four; what a convolution reads is f32 while it runs.
+static void takes_less_memory(void **state)
+{
+    weft_context *ctx;
+    (void)state;
+    assert_int_equal(weft_context_create(NULL, &ctx, NULL), WEFT_OK);
+    const uint64_t f32 = planned(ctx, WEFT_F32);
+    if (planned(ctx, WEFT_BF16) > f32 * 17 / 20 || planned(ctx, WEFT_F16) > f32 * 17 / 20)
+        fail_msg("bf16 %llu, f16 %llu bytes, of f32 %llu",
+                 (unsigned long long)planned(ctx, WEFT_BF16),
+                 (unsigned long long)planned(ctx, WEFT_F16), (unsigned long long)f32);
+    weft_context_destroy(ctx);
+}
+
 const struct CMUnitTest wf_tests_storage[] = {
+    cmocka_unit_test(takes_less_memory),
     cmocka_unit_test(rounds_values_and_gradients),
     cmocka_unit_test(trains_in_bf16),
     cmocka_unit_test(trains_in_f16),
