@@ -99,7 +99,9 @@ const family_small families_small[] = {
      "model: {family: vit, patch: 4, width: 24, heads: 4, layers: 2, dropout: 0.1}\n", NULL},
     {"audio", FAMILY_SOUND,
      "reader: table, file: " SOUND ", validation: 0.25, target_is: class, normalise: false",
-     "model: {family: audio, sample_rate: 1000, mels: 6, channels: [4, 6], dropout: 0.1}\n", NULL},
+     "model: {family: audio, sample_rate: 1000, mels: 6, channels: [4, 6], dropout: 0.1, freq_masks: 1, "
+     "freq_mask_width: 2, time_masks: 2, time_mask_width: 3}\n",
+     NULL},
 };
 const size_t n_families_small = sizeof families_small / sizeof families_small[0];
 
