@@ -33,6 +33,8 @@ static const metric metrics[] = {
      false},
     {"mae", "mean absolute error", offsetof(weft_eval_result, mae), false},
     {"rmse", "root mean square error", offsetof(weft_eval_result, rmse), false},
+    {"squared_error", "squared error of a sample", offsetof(weft_eval_result, squared_error),
+     false},
     {"r2", "R2", offsetof(weft_eval_result, r2), false},
 };
 

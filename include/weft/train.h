@@ -228,6 +228,7 @@ typedef struct weft_eval_result {
     double bits_per_character; // of next tokens: loss / log(2)
     double mae;                // of numbers: mean |y - t|
     double rmse;               // root of mean (y - t)^2
+    double squared_error;      // sum (y - t)^2 of a sample, mean over samples
     double r2;                 // 1 - sum (y - t)^2 / sum (t - mean t)^2, over all elements
 } weft_eval_result;
 

@@ -50,6 +50,7 @@ static void describe_numbers(const wf_metrics *m, weft_eval_result *out)
     const double spread = m->sum_target_square - m->sum_target * m->sum_target / n;
     out->mae = m->sum_absolute / n;
     out->rmse = sqrt(m->sum_square / n);
+    out->squared_error = m->sum_square / (double)out->n_samples;
     out->r2 = spread > 0.0 ? 1.0 - m->sum_square / spread : (double)NAN;
 }
 
@@ -57,9 +58,9 @@ static void describe(const wf_metrics *m, const weft_recipe *recipe, bool is_seq
                      const weft_eval_options *o, weft_eval_result *out)
 {
     double *const unknown[] = {
-        &out->top5_accuracy, &out->precision, &out->recall,     &out->f1,
-        &out->auroc,         &out->iou,       &out->perplexity, &out->bits_per_character,
-        &out->mae,           &out->rmse,      &out->r2};
+        &out->top5_accuracy, &out->precision, &out->recall,        &out->f1,
+        &out->auroc,         &out->iou,       &out->perplexity,    &out->bits_per_character,
+        &out->mae,           &out->rmse,      &out->squared_error, &out->r2};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         *unknown[i] = (double)NAN;
     }
@@ -111,8 +112,8 @@ weft_status weft_eval_run(weft_recipe *recipe, weft_device *device, const char *
         &programs, split, wf_program_eval_batch(&recipe->v.train, recipe->v.train.batch),
         (int32_t)recipe->v.train.loader_threads, &out->loss, &out->accuracy, &metrics, err));
     const bool is_sequence = programs.n_judged > 1 && programs.sizes.inner == 1;
-    describe(&metrics, recipe, is_sequence, o, out);
     out->n_samples = split->n;
+    describe(&metrics, recipe, is_sequence, o, out);
 fail:
     wf_metrics_deinit(&metrics);
     wf_program_cache_deinit(&programs);

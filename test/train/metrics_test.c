@@ -254,6 +254,7 @@ static void a_reconstruction_reports_errors(void **state)
     assert_true(isnan(r.accuracy) && isnan(r.f1));
     // The loss is the mean square itself.
     assert_true(fabs(r.rmse * r.rmse / r.loss - 1.0) < 1e-5);
+    assert_true(fabs(r.squared_error / (64.0 * r.rmse * r.rmse) - 1.0) < 1e-12);
     assert_true(r.mae > 0.0 && r.mae <= r.rmse && r.r2 > 0.2 && r.r2 < 1.0);
 }
 
