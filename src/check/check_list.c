@@ -95,13 +95,15 @@ static void add_elementwise(wf_check_list *list, const wf_op *op)
                                   {"5003", 1, {5003}}, {"3x5x7", 3, {3, 5, 7}}};
     static const shape small = {"33", 1, {33}}, large = {"4099", 1, {4099}};
     static const shape table = {"33x31", 2, {33, 31}};
+    bool is_first = true; // of the dtypes, f32 where the op takes it: every size
     for (weft_dtype d = WEFT_F32; d < WEFT_N_DTYPES; d = (weft_dtype)(d + 1)) {
         if (!takes(op, d)) {
             continue;
         }
-        for (size_t i = 0; d == WEFT_F32 && i < WF_COUNT_OF(sizes); i++) {
+        for (size_t i = 0; is_first && i < WF_COUNT_OF(sizes); i++) {
             add_same(list, op, d, &sizes[i], WF_CHECK_NORMAL, "");
         }
+        is_first = false;
         if (d == WEFT_F32) {
             add_same(list, op, d, &small, WF_CHECK_POSITIVE, " positive");
             add_same(list, op, d, &small, WF_CHECK_UNIT, " unit");

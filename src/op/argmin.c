@@ -56,7 +56,8 @@ static void cases(struct wf_check_list *list)
     } table[] = {
         {WEFT_F32, {6, 40}, 1},   {WEFT_F32, {40, 6}, 0}, {WEFT_F32, {0, 3}, 1},
         {WEFT_I8, {6, 40}, 1},    {WEFT_U8, {40, 6}, 0},  {WEFT_I32, {6, 40}, 1},
-        {WEFT_I64, {6, 1100}, 1}, {WEFT_BOOL, {9, 3}, 1},
+        {WEFT_I64, {6, 1100}, 1}, {WEFT_BOOL, {9, 3}, 1}, {WEFT_F32, {1, 32}, 1},
+        {WEFT_F32, {33, 1}, 0},
     };
     for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
         const weft_type type = wf_type_make(table[i].dtype, 2, table[i].dims);

@@ -55,7 +55,7 @@ static weft_val build_guarded(weft_graph *g, const weft_val *in, const int64_t *
 
 static void cases(wf_check_list *list)
 {
-    static const int64_t sizes[] = {0, 1, 31, 33, 5003};
+    static const int64_t sizes[] = {0, 1, 31, 32, 33, 5003};
     static const weft_dtype dtypes[] = {WEFT_I64, WEFT_U8, WEFT_BOOL, WEFT_BF16};
     const int64_t table[] = {7, 9};
     for (size_t i = 0; i < WF_COUNT_OF(sizes); i++) {

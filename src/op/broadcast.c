@@ -71,7 +71,7 @@ static void cases(wf_check_list *list)
         {2, {3, 1}, {4, 3, 31}, WEFT_F32},   {3, {5, 1, 7}, {5, 70, 7}, WEFT_F32},
         {3, {1, 4, 1}, {9, 4, 5}, WEFT_F32}, {2, {3, 1}, {4, 3, 31}, WEFT_BOOL},
         {2, {3, 1}, {4, 3, 31}, WEFT_BF16},  {2, {3, 1}, {4, 3, 31}, WEFT_I64},
-        {2, {3, 1}, {4, 3, 0}, WEFT_F32},
+        {2, {3, 1}, {4, 3, 0}, WEFT_F32},    {2, {4, 1}, {2, 4, 32}, WEFT_F32},
     };
     for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
         const weft_type from = wf_type_make(table[i].dtype, table[i].ndim, table[i].from);

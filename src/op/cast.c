@@ -133,6 +133,17 @@ static void cases(wf_check_list *list)
                                               : 1.0});
         }
     }
+    static const int64_t sizes[] = {0, 1, 31, 32, 33};
+    for (size_t i = 0; i < WF_COUNT_OF(sizes); i++) {
+        wf_check_add(list,
+                     (wf_check_case){.name = wf_check_name(list, "f32 to i32, %d", (int)sizes[i]),
+                                     .build = build_case,
+                                     .params = {WEFT_I32, 0},
+                                     .n_inputs = 1,
+                                     .inputs = {WF_CHECK_INPUT(WEFT_F32, sizes[i])},
+                                     .no_gradient = true,
+                                     .bound = 1.0});
+    }
     wf_check_add(list, (wf_check_case){.name = "gradient through f16",
                                        .build = build_case,
                                        .params = {WEFT_F16, 1},

@@ -36,10 +36,9 @@ void wf_cell_add_cases(wf_check_list *list, int64_t n_gates,
         const char *name;
         int64_t b, h;
         wf_check_fill fill;
-    } table[] = {{"3x2", 3, 2, WF_CHECK_NORMAL},
-                 {"no rows", 0, 3, WF_CHECK_NORMAL},
-                 {"33x17", 33, 17, WF_CHECK_WIDE},
-                 {"special values", 40, 7, WF_CHECK_SPECIAL}};
+    } table[] = {{"3x2", 3, 2, WF_CHECK_NORMAL},   {"1x1", 1, 1, WF_CHECK_NORMAL},
+                 {"4x32", 4, 32, WF_CHECK_WIDE},   {"no rows", 0, 3, WF_CHECK_NORMAL},
+                 {"33x17", 33, 17, WF_CHECK_WIDE}, {"special values", 40, 7, WF_CHECK_SPECIAL}};
     for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
         const int64_t b = table[i].b, h = table[i].h;
         wf_check_case one = {.name = table[i].name,

@@ -103,6 +103,14 @@ static void cases(wf_check_list *list)
                             .no_gradient = t != WEFT_F32,
                             .bound = 1.0});
     }
+    wf_check_add(list, (wf_check_case){.name = "one and 31",
+                                       .build = build_case,
+                                       .params = {0, 0},
+                                       .n_inputs = 3,
+                                       .inputs = {WF_CHECK_INPUT(WEFT_F32, 1, 1),
+                                                  WF_CHECK_INPUT(WEFT_F32, 31, 1),
+                                                  WF_CHECK_INPUT(WEFT_F32, 0, 1)},
+                                       .bound = 1.0});
 }
 
 const wf_op wf_op_concat = {

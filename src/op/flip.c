@@ -94,6 +94,7 @@ static void cases(wf_check_list *list)
         {"one element", WEFT_F32, 1, {1}, 1, {0}, CASE_COPY, WF_CHECK_NORMAL},
         {"empty", WEFT_F32, 2, {0, 3}, 2, {0, 1}, CASE_COPY, WF_CHECK_NORMAL},
         {"no axis", WEFT_F32, 1, {5}, 0, {0}, CASE_COPY, WF_CHECK_NORMAL},
+        {"32", WEFT_F32, 1, {32}, 1, {0}, CASE_COPY, WF_CHECK_NORMAL},
         {"33", WEFT_F32, 1, {33}, 1, {0}, CASE_COPY, WF_CHECK_SPECIAL},
         {"first axis", WEFT_F32, 3, {5, 7, 33}, 1, {0}, CASE_COPY, WF_CHECK_NORMAL},
         {"last axis", WEFT_F32, 3, {5, 7, 33}, 1, {2}, CASE_MAP, WF_CHECK_NORMAL},

@@ -53,6 +53,7 @@ static void cases(wf_check_list *list)
     } table[] = {
         {"none", WEFT_I32, 0, 0, WF_CHECK_NORMAL},
         {"one", WEFT_I32, 1, 1, WF_CHECK_INDEX},
+        {"32", WEFT_I32, 32, 7, WF_CHECK_INDEX},
         {"33", WEFT_I32, 33, 7, WF_CHECK_INDEX},
         {"5001", WEFT_I64, 5001, 5000, WF_CHECK_INDEX},
         {"bad", WEFT_I32, 33, 1, WF_CHECK_NORMAL},

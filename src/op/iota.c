@@ -65,7 +65,8 @@ static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
 static void cases(wf_check_list *list)
 {
     static const weft_dtype dtypes[] = {WEFT_F32, WEFT_I32, WEFT_I64};
-    static const int64_t dims[][3] = {{1, 1, 1}, {3, 5, 33}, {31, 2, 1}, {0, 4, 2}, {70, 65, 3}};
+    static const int64_t dims[][3] = {{1, 1, 1}, {3, 5, 33},  {31, 2, 1},
+                                      {0, 4, 2}, {70, 65, 3}, {4, 2, 32}};
     for (size_t d = 0; d < WF_COUNT_OF(dtypes); d++) {
         for (size_t i = 0; i < WF_COUNT_OF(dims); i++) {
             const int64_t axis = (int64_t)((i + d) % 3);

@@ -100,6 +100,12 @@ static void cases(wf_check_list *list)
                                       .bound = 1.0});
         }
     }
+    wf_check_add(list, (wf_check_case){.name = "one inside",
+                                       .build = build_case,
+                                       .params = {1, 0, 30, 1, 7},
+                                       .n_inputs = 1,
+                                       .inputs = {WF_CHECK_INPUT(WEFT_F32, 1, 1)},
+                                       .bound = 1.0});
     wf_check_add(list, (wf_check_case){.name = "nothing inside",
                                        .build = build_case,
                                        .params = {1, 0, 2, 0, 7},

@@ -88,6 +88,18 @@ static void cases(wf_check_list *list)
                     .bound = 1.0});
         }
     }
+    static const int64_t sizes[][4] = {{1, 1, 1, 1}, {2, 0, 3, 1}, {1, 32, 31, 1}, {33, 1, 2, 32}};
+    for (size_t i = 0; i < WF_COUNT_OF(sizes); i++) {
+        const int64_t *n = sizes[i];
+        char text[WF_TYPE_TEXT];
+        wf_check_add(list, (wf_check_case){
+                               .name = wf_check_name(list, "%s turned", wf_dims_text(n, 4, text)),
+                               .build = build_case,
+                               .params = {0, 2, 3, 1},
+                               .n_inputs = 1,
+                               .inputs = {WF_CHECK_INPUT(WEFT_F32, n[0], n[1], n[2], n[3])},
+                               .bound = 1.0});
+    }
 }
 
 const wf_op wf_op_permute = {

@@ -101,6 +101,7 @@ static void cases(wf_check_list *list)
         {"halves", WEFT_F16, {33, 4}, {2, 33, 2}, true},
         {"long integers", WEFT_I64, {33, 4}, {1, 1, 132}, true},
         {"nothing", WEFT_F32, {0, 4}, {2, 0, 7}, false},
+        {"32", WEFT_F32, {1, 32}, {4, 8, 1}, false},
     };
     for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
         wf_check_add(

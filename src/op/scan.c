@@ -341,10 +341,9 @@ static void cases(wf_check_list *list)
         bool is_reverse;
         int64_t t, b, n;
     } table[] = {
-        {"one step", false, 1, 3, 5},
-        {"4 steps", false, 4, 2, 3},
-        {"7 steps, reverse", true, 7, 3, 9},
-        {"2 steps", false, 2, 33, 17},
+        {"one step", false, 1, 3, 5},        {"4 steps", false, 4, 2, 3},
+        {"7 steps, reverse", true, 7, 3, 9}, {"2 steps", false, 2, 33, 17},
+        {"no rows", false, 3, 0, 5},
     };
     for (size_t i = 0; i < WF_COUNT_OF(table); i++) {
         const int64_t t = table[i].t, b = table[i].b, n = table[i].n;

@@ -80,12 +80,17 @@ static void cases(wf_check_list *list)
                                                   WF_CHECK_INPUT(WEFT_F32, 7),
                                                   WF_CHECK_INPUT(WEFT_F32, 4, 7)},
                                        .bound = 1.0});
-    wf_check_add(
-        list, (wf_check_case){.name = "nothing",
-                              .build = build_case,
-                              .n_inputs = 3,
-                              .inputs = {WF_CHECK_INPUT(WEFT_BOOL, 0), WF_CHECK_INPUT(WEFT_F32, 0),
-                                         WF_CHECK_INPUT(WEFT_F32, 0)}});
+    static const int64_t sizes[] = {0, 1, 31, 32};
+    for (size_t i = 0; i < WF_COUNT_OF(sizes); i++) {
+        const int64_t n = sizes[i];
+        wf_check_add(list, (wf_check_case){.name = wf_check_name(list, "%d", (int)n),
+                                           .build = build_case,
+                                           .n_inputs = 3,
+                                           .inputs = {WF_CHECK_INPUT(WEFT_BOOL, n),
+                                                      WF_CHECK_INPUT(WEFT_F32, n),
+                                                      WF_CHECK_INPUT(WEFT_F32, n)},
+                                           .bound = 1.0});
+    }
 }
 
 const wf_op wf_op_select = {

@@ -33,11 +33,15 @@ static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
 
 static void cases(wf_check_list *list)
 {
-    wf_check_add(list, (wf_check_case){.name = "x * stop(x)",
-                                       .build = build_case,
-                                       .n_inputs = 1,
-                                       .inputs = {WF_CHECK_INPUT(WEFT_F32, 33)},
-                                       .no_difference = true}); // half the slope, on purpose
+    static const int64_t sizes[] = {0, 1, 32, 33};
+    for (size_t i = 0; i < WF_COUNT_OF(sizes); i++) {
+        wf_check_add(list,
+                     (wf_check_case){.name = wf_check_name(list, "x * stop(x), %d", (int)sizes[i]),
+                                     .build = build_case,
+                                     .n_inputs = 1,
+                                     .inputs = {WF_CHECK_INPUT(WEFT_F32, sizes[i])},
+                                     .no_difference = true}); // half the slope, on purpose
+    }
 }
 
 const wf_op wf_op_stop_gradient = {
