@@ -68,7 +68,7 @@ static weft_status eval_node(wf_check_truth *t, const wf_node *node, weft_error 
     for (uint32_t i = 0; i < node->n_outputs; i++) {
         out[i] = tensor_of(t, node->first_output + i);
     }
-    wf_eval q = {&types.info, in, out, false, 0, t->allocator};
+    wf_eval q = {&types.info, in, out, false, 0, t->allocator, NULL};
     const wf_op *op = node->op;
     if (!op->eval_truth && !op->eval) {
         WEFT_FAIL(err, WEFT_ERR_INTERNAL, "check: %s has no eval", op->name);

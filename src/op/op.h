@@ -46,6 +46,15 @@ typedef struct wf_tensor {
     bool is_truth;
 } wf_tensor;
 
+// Where inside an op with a region a value went bad first.
+typedef struct wf_eval_origin {
+    const weft_graph *region;
+    const wf_node *node; // NULL: nowhere
+    int64_t step, elem;  // of node's first result
+    bool is_index;       // an index was out of range; else the result is not finite
+    float value;         // the result that is not
+} wf_eval_origin;
+
 typedef struct wf_eval {
     const wf_node_info *info;
     const wf_tensor *in;
@@ -53,6 +62,7 @@ typedef struct wf_eval {
     bool is_bad;      // set by eval: an index was out of range, or guard found a non-finite value
     int64_t bad_elem; // the first such element
     wf_allocator allocator;
+    wf_eval_origin *origin; // NULL: nobody asks
 } wf_eval;
 
 // For grad: builds din[i] for inputs with need[i]; leaves WEFT_NONE where nothing flows.
@@ -164,6 +174,8 @@ static inline double wf_tensor_get_f64(const wf_tensor *t, int64_t i)
     return ((const double *)t->data)[i];
 }
 size_t wf_tensor_elem_bytes(const wf_tensor *t);
+// The first element of an f32 tensor that is NaN or infinite; -1: there is none, or it is no f32.
+int64_t wf_tensor_find_nonfinite(const wf_tensor *t);
 // An integer or bool element as i64.
 int64_t wf_tensor_get_int(const wf_tensor *t, int64_t i);
 

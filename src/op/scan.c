@@ -176,7 +176,23 @@ static weft_status runner_init(runner *r)
     return WEFT_OK;
 }
 
-static weft_status run_node(runner *r, const wf_node *node)
+// Did this node make the first value that is bad?
+static void find_origin(const runner *r, const wf_eval *q, const wf_node *node, int64_t step)
+{
+    const int64_t elem = q->is_bad ? q->bad_elem : wf_tensor_find_nonfinite(&q->out[0]);
+    bool is_first = elem >= 0;
+    for (size_t i = 0; is_first && i < q->info->n_inputs; i++) {
+        is_first = wf_tensor_find_nonfinite(&q->in[i]) < 0;
+    }
+    if (!is_first)
+        return;
+    *q->origin = (wf_eval_origin){
+        .region = r->s.region, .node = node, .step = step, .elem = elem, .is_index = q->is_bad};
+    if (!q->is_bad)
+        q->origin->value = ((const float *)q->out[0].data)[elem];
+}
+
+static weft_status run_node(runner *r, const wf_node *node, int64_t step)
 {
     weft_type *in_types;
     const wf_allocator *a = &r->q->allocator;
@@ -194,7 +210,7 @@ static weft_status run_node(runner *r, const wf_node *node)
         out_types[i] = out->type;
     }
     const wf_node_info info = {node->op, n, in_types, node->n_outputs, out_types, node->attrs};
-    wf_eval q = {&info, in, &r->vals[node->first_output], false, 0, *a};
+    wf_eval q = {&info, in, &r->vals[node->first_output], false, 0, *a, r->q->origin};
     weft_status (*eval)(wf_eval *, weft_error *) = node->op->eval;
     if (r->q->out[0].is_truth && node->op->eval_truth)
         eval = node->op->eval_truth;
@@ -204,6 +220,8 @@ static weft_status run_node(runner *r, const wf_node *node)
     } else {
         status = eval(&q, r->err);
     }
+    if (status == WEFT_OK && q.origin && !q.origin->node)
+        find_origin(r, &q, node, step);
     if (q.is_bad && !r->q->is_bad) {
         r->q->is_bad = true;
         r->q->bad_elem = q.bad_elem;
@@ -224,7 +242,7 @@ static weft_status run_step(runner *r, int64_t step)
             t->data = (char *)t->data + place * tensor_bytes(t);
     }
     for (size_t n = n_in; n < s->region->n_nodes; n++)
-        WEFT_TRY(run_node(r, &s->region->nodes[n]));
+        WEFT_TRY(run_node(r, &s->region->nodes[n], (int64_t)place));
     for (size_t i = 0; i < s->region->n_outputs; i++) {
         const wf_tensor *t = &r->vals[s->region->outputs[i].val];
         const size_t bytes = tensor_bytes(t);

@@ -6,6 +6,18 @@
 
 #include "math/half.h"
 
+int64_t wf_tensor_find_nonfinite(const wf_tensor *t)
+{
+    if (t->type.dtype != WEFT_F32 || t->is_truth)
+        return -1;
+    const float *x = t->data;
+    for (int64_t i = 0, n = wf_type_count(&t->type); i < n; i++) {
+        if (!isfinite(x[i]))
+            return i;
+    }
+    return -1;
+}
+
 size_t wf_tensor_elem_bytes(const wf_tensor *t)
 {
     return t->is_truth && wf_dtype_is_float(t->type.dtype) ? sizeof(double)

@@ -50,7 +50,7 @@ static bool rule(wf_rewrite *rw, uint32_t node_idx)
     const weft_type *t = &types.out[0];
     size_t bytes = (size_t)wf_type_count(t) * weft_dtype_size(t->dtype);
     wf_tensor out = {*t, wf_arena_take(&g->arena, bytes), false};
-    wf_eval q = {&types.info, in, &out, false, 0, g->context->allocator};
+    wf_eval q = {&types.info, in, &out, false, 0, g->context->allocator, NULL};
     weft_error err = {0};
     if (!out.data || node->op->eval(&q, &err) != WEFT_OK || q.is_bad)
         return false;

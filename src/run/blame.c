@@ -49,29 +49,32 @@ static weft_status fetch_source(replay *r, const wf_node *node, void *data)
     WEFT_FAIL(r->err, WEFT_ERR_INTERNAL, "blame: source %s is not bound", name);
 }
 
-// Index of the first NaN or infinity, or -1.
-static int64_t find_nonfinite(const wf_tensor *t)
+static const char *bad_name(float x)
 {
-    if (t->type.dtype != WEFT_F32)
-        return -1;
-    const float *x = t->data;
-    for (int64_t i = 0, n = wf_type_count(&t->type); i < n; i++) {
-        if (!isfinite(x[i]))
-            return i;
-    }
-    return -1;
+    return isnan(x) ? "NaN" : "infinity";
 }
 
-static weft_status report(replay *r, const wf_node *node, weft_status code, const char *what,
-                          int64_t elem)
+// step: " in step 3" of the scan that the node is in, or "".
+static weft_status report(replay *r, const weft_graph *g, const wf_node *node, weft_status code,
+                          const char *what, int64_t elem, const char *step)
 {
     char type[WF_TYPE_TEXT], place[300] = "";
     if (node->place.file) {
         snprintf(place, sizeof place, " (%s:%d)", node->place.file, node->place.line);
     }
-    return wf_error_set(r->err, code, "%s%s%s%s: %s at element %" PRId64 " of %s", node->scope,
+    return wf_error_set(r->err, code, "%s%s%s%s: %s at element %" PRId64 " of %s%s", node->scope,
                         *node->scope ? "/" : "", node->op->name, place, what, elem,
-                        wf_type_text(wf_graph_type(r->g, node->first_output), type));
+                        wf_type_text(wf_graph_type(g, node->first_output), type), step);
+}
+
+static weft_status report_origin(replay *r, const wf_eval_origin *o)
+{
+    char step[48];
+    snprintf(step, sizeof step, ", in step %" PRId64 " of its scan", o->step);
+    return o->is_index ? report(r, o->region, o->node, WEFT_ERR_INDEX, "an index is out of range",
+                                o->elem, step)
+                       : report(r, o->region, o->node, WEFT_ERR_NONFINITE, bad_name(o->value),
+                                o->elem, step);
 }
 
 // The first of a node's indices that is out of range; false when all are inside.
@@ -112,7 +115,7 @@ static weft_status replay_node(replay *r, uint32_t idx)
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         in_types[i] = *wf_graph_type(r->g, node->inputs[i]);
         in[i] = (wf_tensor){in_types[i], r->data[node->inputs[i]], false};
-        inputs_finite &= find_nonfinite(&in[i]) < 0;
+        inputs_finite &= wf_tensor_find_nonfinite(&in[i]) < 0;
     }
     for (uint32_t i = 0; i < node->n_outputs; i++) {
         const wf_id id = node->first_output + i;
@@ -129,21 +132,25 @@ static weft_status replay_node(replay *r, uint32_t idx)
     }
     const wf_node_info info = {node->op,        node->n_inputs, in_types,
                                node->n_outputs, out_types,      node->attrs};
-    wf_eval q = {&info, in, out, false, 0, *r->a};
+    wf_eval_origin origin = {.node = NULL};
+    wf_eval q = {&info, in, out, false, 0, *r->a, &origin};
     WEFT_TRY(node->op->eval(&q, r->err));
     if (r->is_needed)
         return WEFT_OK;
     if (q.is_bad && inputs_finite) {
+        if (origin.node)
+            return report_origin(r, &origin);
         if (report_index(r, &info, node, in))
             return WEFT_ERR_INDEX;
-        return report(r, node, WEFT_ERR_INDEX, "an index is out of range", q.bad_elem);
+        return report(r, r->g, node, WEFT_ERR_INDEX, "an index is out of range", q.bad_elem, "");
     }
     for (uint32_t i = 0; i < node->n_outputs && inputs_finite; i++) {
-        const int64_t elem = find_nonfinite(&out[i]);
-        if (elem >= 0) {
-            const char *what = isnan(((const float *)out[i].data)[elem]) ? "NaN" : "infinity";
-            return report(r, node, WEFT_ERR_NONFINITE, what, elem);
-        }
+        const int64_t elem = wf_tensor_find_nonfinite(&out[i]);
+        if (elem >= 0 && origin.node)
+            return report_origin(r, &origin);
+        if (elem >= 0)
+            return report(r, r->g, node, WEFT_ERR_NONFINITE,
+                          bad_name(((const float *)out[i].data)[elem]), elem, "");
     }
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         const wf_id id = node->inputs[i];
@@ -163,13 +170,12 @@ static weft_status check_source(replay *r, const wf_node *node)
     }
     const wf_id id = node->first_output;
     const wf_tensor t = {*wf_graph_type(r->g, id), r->data[id], false};
-    const int64_t elem = find_nonfinite(&t);
+    const int64_t elem = wf_tensor_find_nonfinite(&t);
     char type[WF_TYPE_TEXT];
     if (elem < 0)
         return WEFT_OK;
     WEFT_FAIL(r->err, WEFT_ERR_NONFINITE, "%s %s holds %s at element %" PRId64 " of %s",
-              node->op->name, node->attrs[0].u.text,
-              isnan(((const float *)t.data)[elem]) ? "NaN" : "infinity", elem,
+              node->op->name, node->attrs[0].u.text, bad_name(((const float *)t.data)[elem]), elem,
               wf_type_text(&t.type, type));
 }
 

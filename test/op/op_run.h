@@ -73,7 +73,7 @@ static void op_run_node(op_values *v, const wf_node *node, bool is_truth)
     }
     const wf_node_info info = {node->op,        node->n_inputs, in_types,
                                node->n_outputs, out_types,      node->attrs};
-    wf_eval q = {&info, in, out, false, 0, v->g->context->allocator};
+    wf_eval q = {&info, in, out, false, 0, v->g->context->allocator, NULL};
     assert_true(node->op->eval || node->op->expand);
     if (!node->op->eval) {
         return; // an op that is expanded before it runs: not for these tests

@@ -158,6 +158,45 @@ static void blame_names_the_first_op(void **state)
     stop(&m);
 }
 
+static void log_step(weft_graph *g, void *user, const weft_scan_step *s)
+{
+    (void)user;
+    weft_scope_push(g, "gate");
+    weft_graph_at(g, NULL, 0, 0);
+    const weft_val y = (weft_exp)(g, (weft_log)(g, s->sequences[0]));
+    weft_scope_pop(g);
+    s->next_states[0] = (weft_add)(g, s->states[0], y);
+}
+
+// Also inside a scan, with the step.
+static void blame_looks_into_scans(void **state)
+{
+    graph_kit *kit = *state;
+    weft_graph *g = kit->g;
+    const weft_val sequence = weft_input(g, "x", WEFT_F32, KIT_DIMS(3, 2));
+    const weft_val first = weft_input(g, "first", WEFT_F32, KIT_DIMS(2));
+    const weft_scan_spec spec = {.struct_size = sizeof spec,
+                                 .states = &first,
+                                 .n_states = 1,
+                                 .sequences = &sequence,
+                                 .n_sequences = 1,
+                                 .step = log_step};
+    weft_val last;
+    weft_scan(g, &spec, &last, NULL);
+    weft_guard(g, last);
+    weft_output(g, "y", last);
+    machine m = start(kit->ctx, "cpu", g);
+    weft_error err = {0};
+    const float bad[] = {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, -6.0f}, zero[2] = {0};
+    assert_int_equal(weft_program_write(m.program, "x", bad, sizeof bad, NULL), WEFT_OK);
+    assert_int_equal(weft_program_write(m.program, "first", zero, sizeof zero, NULL), WEFT_OK);
+    assert_int_equal(weft_program_run(m.program, NULL), WEFT_OK);
+    assert_int_equal(weft_program_check(m.program, &err), WEFT_ERR_NONFINITE);
+    assert_int_equal(weft_program_blame(m.program, &err), WEFT_ERR_NONFINITE);
+    assert_string_equal(err.message, "gate/log: NaN at element 1 of f32[2], in step 2 of its scan");
+    stop(&m);
+}
+
 static void a_bad_index_is_blamed(void **state)
 {
     graph_kit *kit = *state;
@@ -286,9 +325,14 @@ static void every_allocation_may_fail(void **state)
 }
 
 const struct CMUnitTest wf_tests_run[] = {
-    KIT_TEST(random_graphs_have_refs_bits), KIT_TEST(bad_steps_change_nothing),
-    KIT_TEST(blame_names_the_first_op),     KIT_TEST(a_bad_index_is_blamed),
-    KIT_TEST(binding_errors_are_named),     KIT_TEST(a_variable_of_another_type_is_refused),
-    KIT_TEST(too_little_memory_is_refused), cmocka_unit_test(every_allocation_may_fail),
+    KIT_TEST(random_graphs_have_refs_bits),
+    KIT_TEST(bad_steps_change_nothing),
+    KIT_TEST(blame_names_the_first_op),
+    KIT_TEST(a_bad_index_is_blamed),
+    KIT_TEST(blame_looks_into_scans),
+    KIT_TEST(binding_errors_are_named),
+    KIT_TEST(a_variable_of_another_type_is_refused),
+    KIT_TEST(too_little_memory_is_refused),
+    cmocka_unit_test(every_allocation_may_fail),
 };
 const unsigned long wf_n_tests_run = WF_N_TESTS(wf_tests_run);

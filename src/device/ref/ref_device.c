@@ -160,7 +160,7 @@ static weft_status enqueue(weft_device *dev, wf_device_program *program, size_t 
         if (s->is_gated && program->status != WF_STATUS_GOOD)
             continue;
         const wf_op *op = s->info.op;
-        wf_eval q = {&s->info, s->in, s->out, false, 0, dev->context->allocator};
+        wf_eval q = {&s->info, s->in, s->out, false, 0, dev->context->allocator, NULL};
         WEFT_TRY((dev->caps.is_truth && op->eval_truth ? op->eval_truth : op->eval)(&q, err));
         if (q.is_bad && program->status == WF_STATUS_GOOD)
             program->status = (uint32_t)i;
