@@ -195,6 +195,33 @@ static void lists(void **state)
         WEFT_ERR_FILE, "cannot open " TEMP("pics/none.csv") ": No such file or directory");
 }
 
+// Cut at every byte: rows that are whole, or a line that says which row is not.
+static void cut_lists(void **state)
+{
+    (void)state;
+    need_png();
+    static const char text[] = "pics/a/x.png,one\n\"pics/b cat/2.png\",two\n";
+    wf_dataset *set;
+    make_folders();
+    const wf_reader_options o = options(TEMP("cut-list.csv"));
+    for (size_t n = 0; n < sizeof text; n++) {
+        weft_error err = {0};
+        const size_t first = strlen("pics/a/x.png,"), second = strlen("pics/a/x.png,one\n");
+        const size_t last = sizeof text - 1 - strlen("two\n");
+        temp_write(o.path, text, n);
+        const weft_status status = wf_readers_open("images", &o, &set, &err);
+        // A label that is cut is another label: nothing tells it from one.
+        const bool is_whole = (n > first && n <= second) || n > last;
+        if (is_whole != (status == WEFT_OK))
+            fail_msg("%zu bytes: '%s'", n, err.message);
+        if (is_whole)
+            assert_int_equal(set->n_samples, n > last ? 2 : 1);
+        else
+            assert_names_file(err.message, o.path);
+        wf_dataset_destroy(set);
+    }
+}
+
 static void bad_files(void **state)
 {
     (void)state;
@@ -271,6 +298,7 @@ static void allocation_n_fails(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 const struct CMUnitTest wf_tests_images_reader[] = {
-    TEST(folders), TEST(parts), TEST(lists), TEST(bad_files), TEST(allocation_n_fails),
+    TEST(folders),   TEST(parts),     TEST(lists),
+    TEST(cut_lists), TEST(bad_files), TEST(allocation_n_fails),
 };
 const unsigned long wf_n_tests_images_reader = WF_N_TESTS(wf_tests_images_reader);

@@ -5,6 +5,7 @@
 
 #include "io/image.h"
 #include "io/safetensors.h"
+#include "train/trainer.h"
 
 #define DIR_A TEMP("verbs-run")
 
@@ -191,6 +192,28 @@ static void verifies_and_finds_a_difference(void **state)
     close_run(&o);
 }
 
+// A receipt that is cut at any byte is none.
+static void cut_receipts_are_named(void **state)
+{
+    tiny_run run;
+    wf_receipt receipt;
+    const wf_allocator a = wf_allocator_default();
+    const char *path = DIR_A "/receipt.json";
+    wf_file_map map;
+    (void)state;
+    make_run(&run);
+    assert_int_equal(wf_file_map_open(path, &map, NULL), WEFT_OK);
+    const size_t size = map.size_bytes;
+    wf_file_map_close(&map);
+    assert_int_equal(wf_receipt_load(&a, DIR_A, &receipt, NULL), WEFT_OK);
+    wf_receipt_deinit(&receipt);
+    for (size_t n = size - 1; n-- > 0;) { // the last byte is the last line's end
+        temp_cut(path, n);
+        assert_fails(wf_receipt_load(&a, DIR_A, &receipt, err), WEFT_ERR_FORMAT,
+                     DIR_A "/receipt.json: no JSON, expected a receipt");
+    }
+}
+
 static void write_weights(const char *name, const char *tensor, int64_t n)
 {
     const float data[8] = {0};
@@ -272,10 +295,8 @@ static void inspects(void **state)
 }
 
 const struct CMUnitTest wf_tests_run_verbs[] = {
-    cmocka_unit_test(evaluates_to_what_training_saw),
-    cmocka_unit_test(predicts_samples_and_files),
-    cmocka_unit_test(verifies_and_finds_a_difference),
-    cmocka_unit_test(foreign_weights_are_refused),
-    cmocka_unit_test(inspects),
+    cmocka_unit_test(evaluates_to_what_training_saw),  cmocka_unit_test(predicts_samples_and_files),
+    cmocka_unit_test(verifies_and_finds_a_difference), cmocka_unit_test(cut_receipts_are_named),
+    cmocka_unit_test(foreign_weights_are_refused),     cmocka_unit_test(inspects),
 };
 const unsigned long wf_n_tests_run_verbs = WF_N_TESTS(wf_tests_run_verbs);
