@@ -172,7 +172,11 @@ static weft_status choose_path(fann_dataset *d, const wf_reader_options *o, weft
     wf_text name;
     if (wf_file_is_regular(o->path)) {
         if (is_test)
-            WEFT_FAIL(err, WEFT_ERR_FILE, "%s: one file has no part 'test'", o->path);
+            WEFT_FAIL(
+                err, WEFT_ERR_FILE,
+                "%s: one file has no part 'test', expected NAME, for NAME.train and NAME.test, "
+                "or another file",
+                o->path);
         return wf_strdup(a, o->path, &d->path, err);
     }
     wf_text_init(&name, a);

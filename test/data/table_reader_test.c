@@ -273,6 +273,12 @@ static void fann_files(void **state)
     assert_int_equal(wf_readers_open("fann", &o, &set, NULL), WEFT_OK);
     assert_int_equal(set->n_classes, 2);
     wf_dataset_destroy(set);
+    o.path = TEMP("set.train");
+    assert_fails(
+        wf_readers_open("fann", &o, &set, err), WEFT_ERR_FILE,
+        TEMP("set.train") ": one file has no part 'test', expected NAME, for NAME.train and "
+                          "NAME.test, or another file");
+    o.path = TEMP("set");
     o.part = "train";
     temp_write_text(TEMP("set.train"), "1 1 2\n1\n0.5 0\n");
     assert_int_equal(wf_readers_open("fann", &o, &set, NULL), WEFT_OK);
