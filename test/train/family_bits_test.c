@@ -1,32 +1,21 @@
-// Every family, small, trains 30 steps to one set of weights on every instruction set of the machine and through
-// OpenCL; resumed, too; and it learns.
+// Every family of pictures, small, trains 30 steps to one set of weights on every instruction set of the machine and
+// through OpenCL; every family does so resumed; some are seen to learn. Sequences: sequence_bits_test.c.
 // labels: full opencl notsan noasan
 #include "train/family_small.h"
 
 #define DIR_A TEMP("family-bits")
 #define STEPS 30
 
-static void one_set_of_weights(const tiny_how *other)
-{
-    const tiny_how plain = {.dir = DIR_A, .isa = "scalar", .n_threads = 1};
-    for (size_t i = 0; i < n_families_small; i++)
-        family_small_compare(&families_small[i], STEPS, &plain, other);
-}
-
 static void on_every_instruction_set(void **state)
 {
-    static const char *const isas[] = {"avx2", "avx512", "neon"};
     (void)state;
-    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
-        if (tiny_has_device("cpu", isas[i]))
-            one_set_of_weights(&(tiny_how){.dir = DIR_A, .isa = isas[i], .n_threads = 2});
-    }
+    family_small_on_cpus(FAMILY_PICTURES, STEPS, DIR_A);
 }
 
 static void through_opencl(void **state)
 {
     (void)state;
-    one_set_of_weights(&(tiny_how){.dir = DIR_A, .device = tiny_exact_opencl()});
+    family_small_through_opencl(FAMILY_PICTURES, STEPS, DIR_A);
 }
 
 static void resumed_it_is_the_same(void **state)

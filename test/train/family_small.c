@@ -188,6 +188,29 @@ void family_small_compare(const family_small *f, int steps, const tiny_how *one,
                  or_own(other->isa), other->n_threads);
 }
 
+static void compare_kind(family_kind kind, int steps, const tiny_how *other)
+{
+    const tiny_how plain = {.dir = other->dir, .isa = "scalar", .n_threads = 1};
+    for (size_t i = 0; i < n_families_small; i++) {
+        if (families_small[i].kind == kind)
+            family_small_compare(&families_small[i], steps, &plain, other);
+    }
+}
+
+void family_small_on_cpus(family_kind kind, int steps, const char *dir)
+{
+    static const char *const isas[] = {"avx2", "avx512", "neon"};
+    for (size_t i = 0; i < sizeof isas / sizeof isas[0]; i++) {
+        if (tiny_has_device("cpu", isas[i]))
+            compare_kind(kind, steps, &(tiny_how){.dir = dir, .isa = isas[i], .n_threads = 2});
+    }
+}
+
+void family_small_through_opencl(family_kind kind, int steps, const char *dir)
+{
+    compare_kind(kind, steps, &(tiny_how){.dir = dir, .device = tiny_exact_opencl()});
+}
+
 void family_small_resume(const family_small *f, int steps, int at, const char *dir)
 {
     char whole[65], resumed[65];

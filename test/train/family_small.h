@@ -9,7 +9,6 @@ typedef enum family_kind {
     FAMILY_RECURRENT,
     FAMILY_TRANSFORMER,
     FAMILY_SOUND,
-    FAMILY_N_KINDS,
 } family_kind;
 
 typedef struct family_small {
@@ -32,6 +31,9 @@ void family_small_train(const family_small *f, int steps, tiny_how how, char out
 // It must have one set of weights, trained in either way.
 void family_small_compare(const family_small *f, int steps, const tiny_how *one,
                           const tiny_how *other);
+// So must every instance of a kind on each instruction set of the machine, and through OpenCL (or a skip).
+void family_small_on_cpus(family_kind kind, int steps, const char *dir);
+void family_small_through_opencl(family_kind kind, int steps, const char *dir);
 // It must have the same weights when it is stopped behind step `at` and resumed.
 void family_small_resume(const family_small *f, int steps, int at, const char *dir);
 
