@@ -1,4 +1,4 @@
-// weft bench gemm|conv: how fast, against the device's own limit. Out: a table, or JSON lines.
+// weft bench gemm|conv|NETWORK: how fast, against the device's own limit. Out: a table, or JSON lines.
 #include <string.h>
 
 #include <weft/bench.h>
@@ -40,8 +40,13 @@ static const char *arithmetic_name(const bench *b)
     return b->flags->common.arithmetic == CLI_ARITHMETIC_FAST ? "fast" : "exact";
 }
 
+static double samples_per_s(const weft_bench_result *r)
+{
+    return (double)r->batch / r->median_ms * 1e3;
+}
+
 static void tell_json(const bench *b, const char *name, const char *shape, const char *direction,
-                      int64_t batch, const weft_bench_result *r)
+                      const weft_bench_result *r)
 {
     cli_json json = {stdout, false};
     cli_json_open(&json, NULL, '{');
@@ -53,9 +58,10 @@ static void tell_json(const bench *b, const char *name, const char *shape, const
     cli_json_text(&json, "storage", "f32");
     cli_json_text(&json, "isa", weft_device_isa(b->device));
     cli_json_integer(&json, "threads", (int64_t)weft_device_n_threads(b->device));
-    cli_json_integer(&json, "batch", batch);
+    cli_json_integer(&json, "batch", r->batch);
     cli_json_f64(&json, "median_ms", r->median_ms);
     cli_json_f64(&json, "spread", r->spread);
+    cli_json_f64(&json, "samples_per_s", samples_per_s(r));
     cli_json_f64(&json, "gflops", r->gflops);
     if (r->peak_fraction > 0.0) {
         cli_json_f64(&json, "peak_fraction", r->peak_fraction);
@@ -70,10 +76,10 @@ static void tell_json(const bench *b, const char *name, const char *shape, const
 }
 
 static void tell(const bench *b, const char *name, const char *shape, const char *direction,
-                 int64_t batch, const weft_bench_result *r)
+                 const weft_bench_result *r)
 {
     if (b->flags->common.is_json) {
-        tell_json(b, name, shape, direction, batch, r);
+        tell_json(b, name, shape, direction, r);
         return;
     }
     printf("%-22s %-28s %-8s %10.4f ms +-%4.1f%% %9.2f GFLOP/s", name, shape, direction,
@@ -96,7 +102,7 @@ static int run_gemm(bench *b, const bench_row *row)
     if (weft_bench_gemm(b->context, b->device, &s, b->peak, &b->options, &r, &b->err) != WEFT_OK) {
         return cli_fail(&b->err);
     }
-    tell(b, row->name, shape, "forward", s.m, &r);
+    tell(b, row->name, shape, "forward", &r);
     return CLI_OK;
 }
 
@@ -124,7 +130,7 @@ static int run_conv(bench *b, const bench_row *row)
                             &b->options, &r, &b->err) != WEFT_OK) {
             return cli_fail(&b->err);
         }
-        tell(b, row->name, shape, direction_names[d], s.batch, &r);
+        tell(b, row->name, shape, direction_names[d], &r);
     }
     return CLI_OK;
 }
@@ -166,6 +172,34 @@ static int run_suite(const cli_verb *verb, bench *b, const suite *s)
     return code;
 }
 
+static int run_network(const cli_verb *verb, bench *b, const char *name)
+{
+    weft_bench_result r;
+    const weft_status status =
+        weft_bench_network(b->context, b->device, name, b->peak, &b->options, &r, &b->err);
+    if (status == WEFT_ERR_NAME) {
+        char list[512] = "";
+        for (size_t i = 0; weft_bench_network_name(i); i++) {
+            const size_t n = strlen(list);
+            snprintf(list + n, sizeof list - n, " %s", weft_bench_network_name(i));
+        }
+        return cli_usage(verb,
+                         "'%s' is no benchmark, expected gemm, conv, or a network with or "
+                         "without -infer:%s",
+                         name, list);
+    }
+    if (status != WEFT_OK) {
+        return cli_fail(&b->err);
+    }
+    char shape[64];
+    snprintf(shape, sizeof shape, "batch %lld, %.1f samples/s", (long long)r.batch,
+             samples_per_s(&r));
+    const bool is_inference = strstr(name, "-infer") != NULL;
+    const char *direction = is_inference ? "infer" : "step";
+    tell(b, name, b->flags->common.is_json ? NULL : shape, direction, &r);
+    return CLI_OK;
+}
+
 static void say_peak(const bench *b)
 {
     if (b->flags->common.is_json || b->flags->common.is_quiet) {
@@ -193,8 +227,7 @@ static int run_words(const cli_verb *verb, bench *b, int n_words, char **words)
         for (size_t k = 0; k < CLI_COUNT(suites); k++) {
             s = !strcmp(words[i], suites[k].name) ? &suites[k] : s;
         }
-        code = s ? run_suite(verb, b, s)
-                 : cli_usage(verb, "'%s' is no benchmark, expected gemm or conv", words[i]);
+        code = s ? run_suite(verb, b, s) : run_network(verb, b, words[i]);
     }
     return code;
 }
@@ -235,11 +268,13 @@ static int run(const cli_verb *verb, int argc, char **argv)
 const cli_verb cli_verb_bench = {
     .name = "bench",
     .summary = "how fast, against the device's own limit",
-    .arguments = "[gemm|conv ...]",
+    .arguments = "[gemm|conv|NETWORK[-infer] ...]",
     .text =
         "Measures real programs: by default the product of two 1024 x 1024 matrices and the 3 x 3\n"
-        "convolution of 128 channels, 28 x 28, batch 32, forward and both gradients. Medians of\n"
-        "windows of several runs; the peak is measured by chains of fma in registers.",
+        "convolution of 128 channels, 28 x 28, batch 32, forward and both gradients. A network\n"
+        "(mlp lenet vgg6 resnet18 ...) is measured as it trains, a step with its batch, or with\n"
+        "-infer as it answers for one sample. Medians of windows of several runs; the peak is\n"
+        "measured by chains of fma in registers.",
     .wants = CLI_WANTS_DEVICE | CLI_WANTS_PRECISION,
     .flags = flags,
     .n_flags = CLI_COUNT(flags),

@@ -75,13 +75,22 @@ add_custom_command(
   DEPENDS ${weft_op_files} ${CMAKE_SOURCE_DIR}/cmake/list_elementwise.cmake
   COMMENT "Listing elementwise ops" VERBATIM)
 
+# weft_embed(NAME MACRO FILE...): NAME.inc holds each file as a C string.
+function(weft_embed name macro)
+  add_custom_command(
+    OUTPUT ${weft_lists}/${name}.inc
+    COMMAND ${CMAKE_COMMAND} -DOUT=${weft_lists}/${name}.inc -DMACRO=${macro} "-DFILES=${ARGN}"
+            -P ${CMAKE_SOURCE_DIR}/cmake/embed_texts.cmake
+    DEPENDS ${ARGN} ${CMAKE_SOURCE_DIR}/cmake/embed_texts.cmake
+    COMMENT "Embedding ${name}" VERBATIM)
+endfunction()
+
 # The GPU kernels and the functions they share with the CPU, as C strings.
 file(GLOB weft_gpu_texts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/device/gpu/kernel/*.h
      ${CMAKE_SOURCE_DIR}/src/math/*.h)
-add_custom_command(
-  OUTPUT ${weft_lists}/gpu_sources.inc
-  COMMAND ${CMAKE_COMMAND} -DOUT=${weft_lists}/gpu_sources.inc "-DFILES=${weft_gpu_texts}"
-          -P ${CMAKE_SOURCE_DIR}/cmake/embed_gpu_sources.cmake
-  DEPENDS ${weft_gpu_texts} ${CMAKE_SOURCE_DIR}/cmake/embed_gpu_sources.cmake
-  COMMENT "Embedding GPU sources" VERBATIM)
-add_custom_target(weft_generate DEPENDS ${weft_lists}/elementwise_list.inc ${weft_lists}/gpu_sources.inc)
+weft_embed(gpu_sources WF_GPU_SOURCE ${weft_gpu_texts})
+# The networks that `weft bench NAME` measures.
+file(GLOB weft_bench_recipes CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/recipes/bench/*.yaml)
+weft_embed(bench_recipes WF_BENCH_RECIPE ${weft_bench_recipes})
+add_custom_target(weft_generate DEPENDS ${weft_lists}/elementwise_list.inc ${weft_lists}/gpu_sources.inc
+                  ${weft_lists}/bench_recipes.inc)

@@ -1,4 +1,4 @@
-// How fast is a device at products and convolutions, against its own limit? What `weft bench` runs:
+// How fast is a device at products, convolutions and networks, against its own limit? What `weft bench` runs:
 // real programs, compiled and run as any other.
 #ifndef WEFT_BENCH_H
 #define WEFT_BENCH_H
@@ -36,6 +36,7 @@ typedef struct weft_bench_options {
     }
 
 typedef struct weft_bench_result {
+    int64_t batch;    // samples of a run: rows of a product, pictures of a convolution
     double median_ms; // of one run, over windows of several runs
     double spread;    // (third quartile - first) / median of the windows
     double gflops;
@@ -63,6 +64,16 @@ WEFT_API weft_status weft_bench_conv(weft_context *context, weft_device *device,
                                      weft_bench_direction direction, double peak_gflops,
                                      const weft_bench_options *options,
                                      weft_bench_result *out_result, weft_error *err);
+
+// A network of recipes/bench: NAME is a step of training, with its batch, loss and optimiser; NAME-infer is what
+// it says of one sample. flops and bytes are those of the plan's tasks.
+// Errors: WEFT_ERR_NAME, WEFT_ERR_MEMORY, and what training gives.
+WEFT_API weft_status weft_bench_network(weft_context *context, weft_device *device,
+                                        const char *name, double peak_gflops,
+                                        const weft_bench_options *options,
+                                        weft_bench_result *out_result, weft_error *err);
+// The networks there are: the name of idx, or NULL beyond the last.
+WEFT_API const char *weft_bench_network_name(size_t idx);
 
 #ifdef __cplusplus
 }

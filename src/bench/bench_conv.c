@@ -76,16 +76,16 @@ weft_status weft_bench_conv(weft_context *context, weft_device *device,
                             weft_bench_result *out_result, weft_error *err)
 {
     WEFT_REQUIRE(err, context && device && s && out_result, "bench: without device or shape");
-    *out_result = (weft_bench_result){0};
+    *out_result = (weft_bench_result){.batch = s->batch};
     WEFT_TRY(check_shape(s, err));
     const sizes z = sizes_of(s);
     wf_bench_job job = {.ctx = context,
                         .device = device,
-                        .flops = 2.0 * count(z.y) * (double)(s->in / s->groups) *
-                                 (double)(s->window * s->window),
-                        .bytes = 4.0 * (count(z.x) + count(z.w) + count(z.y)),
-                        .peak_gflops = peak_gflops};
-    WEFT_TRY(wf_bench_seconds(options, &job.seconds, err));
+                        .scale = {.flops = 2.0 * count(z.y) * (double)(s->in / s->groups) *
+                                           (double)(s->window * s->window),
+                                  .bytes = 4.0 * (count(z.x) + count(z.w) + count(z.y)),
+                                  .peak_gflops = peak_gflops}};
+    WEFT_TRY(wf_bench_seconds(options, &job.scale.seconds, err));
     WEFT_TRY(weft_graph_create(context, &job.g, err));
     weft_status status = build(&job, s, direction, err);
     if (status == WEFT_OK) {

@@ -18,20 +18,21 @@ weft_status weft_bench_gemm(weft_context *context, weft_device *device,
                             weft_error *err)
 {
     WEFT_REQUIRE(err, context && device && s && out_result, "bench: without device or shape");
-    *out_result = (weft_bench_result){0};
+    *out_result = (weft_bench_result){.batch = s->m};
     if (s->m < 1 || s->k < 1 || s->n < 1) {
         WEFT_FAIL(err, WEFT_ERR_SHAPE, "bench: m, k, n are %lld, %lld, %lld, expected 1 or more",
                   (long long)s->m, (long long)s->k, (long long)s->n);
     }
-    wf_bench_job job = {.ctx = context,
-                        .device = device,
-                        .n_inputs = 1,
-                        .inputs = {"x"},
-                        .flops = 2.0 * (double)s->m * (double)s->k * (double)s->n,
-                        .bytes = 4.0 * ((double)s->m * (double)s->k + (double)s->k * (double)s->n +
-                                        (double)s->m * (double)s->n),
-                        .peak_gflops = peak_gflops};
-    WEFT_TRY(wf_bench_seconds(options, &job.seconds, err));
+    wf_bench_job job = {
+        .ctx = context,
+        .device = device,
+        .n_inputs = 1,
+        .inputs = {"x"},
+        .scale = {.flops = 2.0 * (double)s->m * (double)s->k * (double)s->n,
+                  .bytes = 4.0 * ((double)s->m * (double)s->k + (double)s->k * (double)s->n +
+                                  (double)s->m * (double)s->n),
+                  .peak_gflops = peak_gflops}};
+    WEFT_TRY(wf_bench_seconds(options, &job.scale.seconds, err));
     WEFT_TRY(weft_graph_create(context, &job.g, err));
     weft_status status = build(job.g, s, err);
     if (status == WEFT_OK) {

@@ -75,14 +75,14 @@ static uint64_t peak_rss(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }
 
-static weft_status measure_program(const wf_bench_job *job, weft_program *program,
-                                   weft_bench_result *out, weft_error *err)
+weft_status wf_bench_program(weft_program *program, const wf_bench_scale *scale,
+                             weft_bench_result *out, weft_error *err)
 {
     double windows[N_WINDOWS], once = 0.0;
     for (int i = 0; i < 2; i++) { // the first touches pages and compiles kernels
         WEFT_TRY(time_runs(program, 1, &once, err));
     }
-    double window = job->seconds / N_WINDOWS;
+    double window = scale->seconds / N_WINDOWS;
     window = window > WINDOW_MIN_SECONDS ? window : WINDOW_MIN_SECONDS;
     const uint64_t n = once < window ? (uint64_t)(window / (once > 1e-7 ? once : 1e-7)) + 1 : 1;
     for (int i = 0; i < N_WINDOWS; i++) {
@@ -94,10 +94,10 @@ static weft_status measure_program(const wf_bench_job *job, weft_program *progra
     out->n_runs = n * N_WINDOWS + 2;
     out->median_ms = median * 1e3;
     out->spread = (windows[N_WINDOWS * 3 / 4] - windows[N_WINDOWS / 4]) / median;
-    out->gflops = job->flops / median * 1e-9;
-    out->peak_fraction = job->peak_gflops > 0.0 ? out->gflops / job->peak_gflops : 0.0;
-    out->flops = (uint64_t)job->flops;
-    out->bytes = (uint64_t)job->bytes;
+    out->gflops = scale->flops / median * 1e-9;
+    out->peak_fraction = scale->peak_gflops > 0.0 ? out->gflops / scale->peak_gflops : 0.0;
+    out->flops = (uint64_t)scale->flops;
+    out->bytes = (uint64_t)scale->bytes;
     out->planned_bytes = weft_program_planned_bytes(program);
     out->peak_rss_bytes = peak_rss();
     return WEFT_OK;
@@ -118,7 +118,7 @@ weft_status wf_bench_measure(const wf_bench_job *job, weft_bench_result *out, we
         status = fill_input(job, program, i, err);
     }
     if (status == WEFT_OK) {
-        status = measure_program(job, program, out, err);
+        status = wf_bench_program(program, &job->scale, out, err);
     }
     weft_program_destroy(program);
     weft_state_destroy(state);

@@ -1,9 +1,9 @@
 cmake_minimum_required(VERSION 3.25)
-# cmake -DOUT=file -DFILES=a.h;b.h -P embed_gpu_sources.cmake
-# Writes one WF_GPU_SOURCE("a.h", "text") per file. The name is the file's name without its folder, which is
+# cmake -DOUT=file -DMACRO=WF_GPU_SOURCE -DFILES=a.h;b.h -P embed_texts.cmake
+# Writes one MACRO("a.h", "text") per file. The name is the file's name without its folder, which is
 # unique in the tree: #include "math/a.h" inside a text is looked up by its last part.
 list(SORT FILES)
-set(out "// Made by cmake/embed_gpu_sources.cmake.\n")
+set(out "// Made by cmake/embed_texts.cmake.\n")
 foreach(file IN LISTS FILES)
   get_filename_component(name ${file} NAME)
   file(READ ${file} text)
@@ -12,7 +12,7 @@ foreach(file IN LISTS FILES)
   string(REPLACE "??" "?\\?" text "${text}") # trigraphs
   # One literal a line: compilers bound the length of each.
   string(REPLACE "\n" "\\n\"\n    \"" text "${text}")
-  string(APPEND out "WF_GPU_SOURCE(\"${name}\",\n    \"${text}\")\n")
+  string(APPEND out "${MACRO}(\"${name}\",\n    \"${text}\")\n")
 endforeach()
 set(old "")
 if(EXISTS ${OUT})
