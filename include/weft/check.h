@@ -27,7 +27,7 @@ typedef struct weft_check_event {
 typedef struct weft_check_options {
     size_t struct_size;
     const char *op;      // only this one ("random_graph" and "training" too); NULL: all
-    uint32_t every;      // run every n-th case of each op only; 0: all
+    uint32_t every;      // run every n-th case of each op, and training run, only; 0: all
     uint32_t n_random;   // random graphs; 0: 40
     uint64_t first_seed; // of the random graphs
 } weft_check_options;

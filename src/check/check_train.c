@@ -241,8 +241,9 @@ static weft_status init_trial(wf_check_trial *t, weft_context *ctx, const family
 
 weft_status wf_check_train(wf_check_session *s, weft_error *err)
 {
+    const size_t every = s->options->every ? s->options->every : 1;
     (void)err;
-    for (size_t i = 0; i < WF_COUNT_OF(families); i++) {
+    for (size_t i = 0; i < WF_COUNT_OF(families); i += every) {
         wf_check_trial trial;
         wf_check_result ref = {.n = 0};
         weft_error why = {0};
