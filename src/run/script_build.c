@@ -144,7 +144,7 @@ static weft_status copy_names(weft_script *s, wf_script_node *node, const char *
     return add_name(s, &node->reads, signature, strlen(signature), err);
 }
 
-// Appends a node, whose kind and functions are set; a block is open then. *out: borrowed until the next one.
+// Appends a node, whose kind and functions are set.
 static weft_status append(weft_script *s, const wf_script_node *from, const char *name,
                           const char *signature, weft_error *err)
 {
