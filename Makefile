@@ -1,7 +1,7 @@
 # The front door. The work is done by CMake and by the scripts in tools/; this names the ways in.
 #   make demo              install what is missing, build, train a small network, compare two devices
 #   make check             install what is missing, build, run the tests (10 minutes on 2 cores)
-#   make check-full        sanitizers, Oclgrind, valgrind, clang, install test (40 minutes more)
+#   make check-full        sanitizers, Oclgrind, valgrind, clang, install test (50 minutes more)
 #   make fuzz              each reader of files against made-up ones, a minute each (SECONDS=60)
 #   make check-exhaustive  sweeps over all 2^32 inputs (hours)
 #   make bench             speed against the machine's limit; bench-arithmetic: cost of the definitions

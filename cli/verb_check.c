@@ -18,7 +18,8 @@ typedef struct check_flags {
 static const cli_flag flags[] = {
     {"op", CLI_TEXT, offsetof(check_flags, op), "NAME",
      "only this op (also random_graph, training)"},
-    {"every", CLI_INTEGER, offsetof(check_flags, every), "N", "every N-th case of each op and training run only"},
+    {"every", CLI_INTEGER, offsetof(check_flags, every), "N",
+     "every N-th case of each op and training run only"},
     {"random", CLI_INTEGER, offsetof(check_flags, n_random), "N", "random graphs (40)"},
     {"first-seed", CLI_INTEGER, offsetof(check_flags, first_seed), "N",
      "seed of the first random graph (0)"},
