@@ -1,6 +1,5 @@
 // Scripts: blocks by values known at run time, shapes that depend on data (the same bits on ref, cpu and
 // opencl, a bounded number of programs), text, the list of nodes, signatures that bind, exact errors.
-// labels: valgrind
 #include <math.h>
 #include <stdio.h>
 
