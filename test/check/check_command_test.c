@@ -169,7 +169,9 @@ static void bench_names_what_is_wrong(void **state)
 {
     (void)state;
     int code;
-    expect_part(says("bench gem 2>&1", &code), "'gem' is no benchmark, expected gemm or conv");
+    expect_part(
+        says("bench gem 2>&1", &code),
+        "'gem' is no benchmark, expected gemm, conv, or a network with or without -infer: chargpt");
     assert_int_equal(code, 2);
     expect_part(says("bench gemm --shape 3,4 2>&1", &code),
                 "--shape '3,4' is no list of 3 numbers or more");
