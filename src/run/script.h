@@ -67,6 +67,8 @@ struct weft_script {
 extern const wf_script_kind wf_script_kind_program, wf_script_kind_host, wf_script_kind_if,
     wf_script_kind_else, wf_script_kind_loop, wf_script_kind_while;
 
+// WEFT_OK, or the first error in building.
+weft_status wf_script_status(const weft_script *s, weft_error *err);
 // The value of that name; NULL with an error when no node names it.
 wf_script_value *wf_script_find(const weft_script *s, const char *name, weft_error *err);
 // Gives a value that type, and memory for it: what it held is lost.

@@ -242,16 +242,19 @@ void weft_script_end(weft_script *s)
     close_block(s, "end");
 }
 
+weft_status wf_script_status(const weft_script *s, weft_error *err)
+{
+    if (s->status != WEFT_OK && err)
+        *err = s->error;
+    return s->status;
+}
+
 weft_status weft_script_list(const weft_script *s,
                              void (*found)(void *user, const weft_script_node *node), void *user,
                              weft_error *err)
 {
     WEFT_REQUIRE(err, s && found, "script: list without script or function");
-    if (s->status != WEFT_OK) {
-        if (err)
-            *err = s->error;
-        return s->status;
-    }
+    WEFT_TRY(wf_script_status(s, err));
     for (size_t i = 0; i < s->n_nodes; i++) {
         const wf_script_node *n = &s->nodes[i];
         const weft_script_node info = {n->kind->name, n->name, n->signature, n->depth};

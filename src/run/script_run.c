@@ -101,11 +101,7 @@ const wf_script_kind wf_script_kind_while = {"while", true, run_while};
 
 static weft_status check_built(const weft_script *s, weft_error *err)
 {
-    if (s->status != WEFT_OK) {
-        if (err)
-            *err = s->error;
-        return s->status;
-    }
+    WEFT_TRY(wf_script_status(s, err));
     if (s->n_open > 0) {
         const wf_script_node *node = &s->nodes[s->open[s->n_open - 1]];
         WEFT_FAIL(err, WEFT_ERR_USAGE, "script: %s %s has no end", node->kind->name, node->name);

@@ -93,15 +93,10 @@ fail:
 static weft_status measure_inference(wf_trainer *t, const wf_batch *batch, wf_bench_scale *scale,
                                      weft_bench_result *out, weft_error *err)
 {
-    const wf_batch_field *field = &batch->field[0];
-    size_t bytes = weft_dtype_size(field->dtype);
     weft_program *program = NULL;
-    for (int32_t i = 0; i < field->ndim; i++) {
-        bytes *= (size_t)field->dim[i];
-    }
     weft_status status = compile_inference(t, &program, err);
     if (status == WEFT_OK)
-        status = weft_program_write(program, t->data.input.name, field->data, bytes, err);
+        status = wf_program_write_field(program, batch, t->data.input.name, 0, 1, err);
     if (status == WEFT_OK)
         status = measure(program, scale, 1, out, err);
     weft_program_destroy(program);

@@ -88,9 +88,8 @@ static const wf_batch_field *find_field(const wf_batch *batch, const char *name)
     return NULL;
 }
 
-// Samples first to first + n of a batch; a field that the data has not is not written.
-static weft_status write_field(weft_program *program, const wf_batch *batch, const char *name,
-                               int64_t first, int64_t n, weft_error *err)
+weft_status wf_program_write_field(weft_program *program, const wf_batch *batch, const char *name,
+                                   int64_t first, int64_t n, weft_error *err)
 {
     if (!name)
         return WEFT_OK;
@@ -107,8 +106,8 @@ weft_status wf_program_write_samples(const wf_program_cache *cache, weft_program
                                      const wf_batch *batch, int64_t first, int64_t n,
                                      weft_error *err)
 {
-    WEFT_TRY(write_field(program, batch, cache->data->input.name, first, n, err));
-    return write_field(program, batch, cache->data->label.name, first, n, err);
+    WEFT_TRY(wf_program_write_field(program, batch, cache->data->input.name, first, n, err));
+    return wf_program_write_field(program, batch, cache->data->label.name, first, n, err);
 }
 
 // Why the step was bad: the first op whose result is not finite, else who noticed.

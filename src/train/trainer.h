@@ -108,7 +108,10 @@ weft_status wf_program_graph(wf_program_cache *cache, wf_program_kind kind, int6
 // Borrowed until the next call.
 weft_status wf_program_get(wf_program_cache *cache, wf_program_kind kind, int64_t batch,
                            weft_program **out_program, weft_error *err);
-// Writes samples first to first + n of a batch into a program's inputs.
+// Writes samples first to first + n of a batch's field into the input of its name; NULL: there is no such field.
+weft_status wf_program_write_field(weft_program *program, const wf_batch *batch, const char *name,
+                                   int64_t first, int64_t n, weft_error *err);
+// Input and label.
 weft_status wf_program_write_samples(const wf_program_cache *cache, weft_program *program,
                                      const wf_batch *batch, int64_t first, int64_t n,
                                      weft_error *err);

@@ -11,7 +11,8 @@
 #define DIR_A TEMP("kill-a")
 #define DIR_B TEMP("kill-b")
 
-static pid_t start(const char *dir, const char *device, bool is_resumed)
+// out_events: its events as it works, or NULL.
+static pid_t start(const char *dir, const char *device, bool is_resumed, FILE **out_events)
 {
     const char *const arguments[] = {"train",
                                      TEMP("tiny.yaml"),
@@ -22,8 +23,9 @@ static pid_t start(const char *dir, const char *device, bool is_resumed)
                                      wf_test_is_full() ? "train.epochs=400" : "train.epochs=40",
                                      "train.checkpoint_every=3",
                                      is_resumed ? "--resume" : "--quiet",
+                                     out_events ? "--json" : NULL,
                                      NULL};
-    return process_start(arguments, NULL);
+    return process_start(arguments, out_events);
 }
 
 // Seconds of a whole run in dir.
@@ -31,7 +33,7 @@ static double time_whole(const char *dir, const char *device)
 {
     tiny_remove(dir);
     const double begun = process_seconds();
-    assert_int_equal(process_end(start(dir, device, false)), 0);
+    assert_int_equal(process_end(start(dir, device, false, NULL)), 0);
     return process_seconds() - begun;
 }
 
@@ -56,12 +58,12 @@ static void kill_and_resume(const char *recipe, int n, unsigned seed, const char
         // Most of the kills fall while it runs; each resumed run is shorter than the last.
         const double moment =
             whole[i % 2] * (n < 20 ? 0.35 : 0.1) * (double)(rand() % 1000) / 1000.0;
-        const pid_t child = start(DIR_B, devices[i % 2], true);
+        const pid_t child = start(DIR_B, devices[i % 2], true, NULL);
         process_sleep(moment);
         kill(child, SIGKILL);
         n_killed += process_was_killed(process_end(child));
     }
-    assert_int_equal(process_end(start(DIR_B, "cpu", true)), 0);
+    assert_int_equal(process_end(start(DIR_B, "cpu", true, NULL)), 0);
     print_message("seed %u: killed %d times of %d, a whole run takes %.2f s on %s, %.2f s on %s\n",
                   seed, n_killed, n, whole[0], devices[0], whole[1], devices[1]);
     for (size_t f = 0; f < sizeof files / sizeof files[0]; f++) {
@@ -112,22 +114,24 @@ static void killed_with_every_option(void **state)
 // SIGINT finishes the step, saves, and exits with 130; the run goes on from there.
 static void interrupt_saves(void **state)
 {
+    FILE *events;
+    char line[512];
     (void)state;
     tiny_data();
     tiny_write(tiny_recipe);
     tiny_remove(DIR_A);
     tiny_remove(DIR_B);
-    assert_int_equal(process_end(start(DIR_A, "cpu", false)), 0);
-    const pid_t child = start(DIR_B, "ref", false);
+    assert_int_equal(process_end(start(DIR_A, "cpu", false, NULL)), 0);
+    const pid_t child = start(DIR_B, "ref", false, &events);
     // ref is slow enough to be met at work.
-    for (int i = 0; i < 500 && !wf_file_is_regular(DIR_B "/checkpoint.safetensors"); i++) {
-        process_sleep(0.02);
+    while (fgets(line, sizeof line, events) && !strstr(line, "\"step\":")) {
     }
     kill(child, SIGINT);
     const int code = process_end(child);
+    fclose(events);
     assert_true(WIFEXITED(code));
     assert_int_equal(WEXITSTATUS(code), 130);
-    assert_int_equal(process_end(start(DIR_B, "cpu", true)), 0);
+    assert_int_equal(process_end(start(DIR_B, "cpu", true, NULL)), 0);
     assert_true(tiny_same_file(DIR_A, DIR_B, "weights.safetensors"));
     assert_true(tiny_same_file(DIR_A, DIR_B, "log.jsonl"));
 }
