@@ -1,6 +1,7 @@
 # weft-tests: every test/**/*_test.c in one executable, one CTest test per file, and the house rules.
 # A test file may ask for labels by a line "// labels: full oclgrind valgrind" among its first ten;
-# without full or exhaustive it is part of `make check`. Every test leaves a tally file, summed by tools/check-tally.
+# without full or exhaustive it is part of `make check`; those labelled long start first, lest one end alone.
+# Every test leaves a tally file, summed by tools/check-tally.
 if(NOT WEFT_TESTS)
   message(STATUS "weft: tests        no: switched off by WEFT_TESTS")
   return()
@@ -71,6 +72,9 @@ if(WEFT_CMOCKA_FOUND)
     add_test(NAME ${stem} COMMAND weft-tests --tally ${weft_tally} ${stem})
     set_tests_properties(${stem} PROPERTIES LABELS "unit;${labels}" TIMEOUT ${timeout}
                          ENVIRONMENT "${weft_test_env}" WORKING_DIRECTORY ${weft_test_tmp})
+    if("long" IN_LIST labels)
+      set_tests_properties(${stem} PROPERTIES COST 1000)
+    endif()
     if(file MATCHES "/test/train/") # they write one small data set and one recipe
       set_tests_properties(${stem} PROPERTIES RESOURCE_LOCK tiny_data)
     endif()

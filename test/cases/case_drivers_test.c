@@ -1,6 +1,6 @@
 // Several OpenCL devices on one machine: PoCL's two drivers and its work-group methods train to one hash
 // (cases 51, 53, 54); rusticl, whose fma is wrong, is told from them and trains in `fast` only.
-// labels: full opencl
+// labels: full opencl long
 #include "case_command.h"
 
 #define POCL "OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd "

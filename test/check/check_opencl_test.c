@@ -1,7 +1,7 @@
 // An OpenCL device by the check engine: in the quick run some cases of the ops with kernels of their own
 // and a random graph, because the driver compiles every kernel for the first time; in the full run every
 // case of every other op (check_opencl_rest has the others).
-// labels: sweep opencl
+// labels: sweep opencl long
 #include "check_session.h"
 
 #include "device/opencl_open.h"

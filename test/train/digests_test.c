@@ -1,7 +1,7 @@
 // The recipes' short runs end with the bits that test/digests.txt holds: on every machine, compiler and
 // release of one arithmetic version. A line there is: recipe, steps, SHA-256 of weights.safetensors.
 // After a change of doc/arithmetic.md's version, or of a recipe, WEFT_DIGESTS=write renews the file.
-// labels: notsan (minutes under TSan; train_run trains there)
+// labels: notsan long (minutes under TSan; train_run trains there)
 
 #include "train/train_tools.h"
 

@@ -1,6 +1,6 @@
 // Every family of pictures, small, trains 30 steps to one set of weights on every instruction set of the machine and
 // through OpenCL; every family does so resumed; some are seen to learn. Sequences: sequence_bits_test.c.
-// labels: full opencl notsan noasan
+// labels: full opencl notsan noasan long
 #include "train/family_small.h"
 
 #define DIR_A TEMP("family-bits")

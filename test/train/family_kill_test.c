@@ -3,7 +3,7 @@
 //
 // The moment is drawn in steps, which the process tells of as it works, and in a part of a step behind them: so it
 // falls into work however slow the machine is. A run that was faster than the signal is begun anew.
-// labels: full noasan notsan (processes of the command as it is shipped)
+// labels: full noasan notsan long (processes of the command as it is shipped)
 #include "train/family_small.h"
 #include "train/process.h"
 

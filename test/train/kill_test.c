@@ -1,6 +1,6 @@
 // A run killed at random moments and resumed each time ends with the bits of the run that was not: the
 // command is a process of its own, ended by SIGKILL in the middle of steps, saves and evaluations.
-// labels: sweep opencl noasan notsan (a build that is slow to start is killed before it has begun)
+// labels: sweep opencl noasan notsan long (a build that is slow to start is killed before it has begun)
 #include "device/opencl_open.h"
 #include "train/process.h"
 #include "train/train_tools.h"

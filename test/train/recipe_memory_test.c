@@ -1,6 +1,6 @@
 // What every recipe's plan promises of memory, against what the machine saw: the resident set of a process
 // that trains on cpu, and every byte asked of an OpenCL driver, counted at its entry points.
-// labels: full opencl noasan (a sanitizer's own memory) notsan (likewise)
+// labels: full opencl noasan long (a sanitizer's own memory) notsan (likewise)
 #include <glob.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 // Recurrent networks, transformers and sound, small, train 30 steps to one set of weights on every instruction set of
 // the machine and through OpenCL.
-// labels: full opencl notsan noasan
+// labels: full opencl notsan noasan long
 #include "train/family_small.h"
 
 #define DIR_A TEMP("sequence-bits")
