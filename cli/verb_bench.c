@@ -11,6 +11,7 @@ typedef struct bench_flags {
     const char *shape;
     const char *shapes;
     const char *direction;
+    const char *storage;
     int64_t time_ms;
 } bench_flags;
 
@@ -20,11 +21,13 @@ static const cli_flag flags[] = {
     {"shapes", CLI_TEXT, offsetof(bench_flags, shapes), "FILE",
      "the rows of a file such as bench/shapes.json"},
     {"direction", CLI_TEXT, offsetof(bench_flags, direction), "D",
-     "conv: forward, dx or dw only (all three)"},
+     "conv: forward, dX or dW only (all three)"},
+    {"storage", CLI_TEXT, offsetof(bench_flags, storage), "TYPE",
+     "of networks: what layers hand on is held in f32, bf16 or f16 (f32)"},
     {"time", CLI_INTEGER, offsetof(bench_flags, time_ms), "MS", "for each line (1000)"},
 };
 
-static const char *const direction_names[] = {"forward", "dx", "dw"};
+static const char *const direction_names[] = {"forward", "dX", "dW"};
 
 typedef struct bench {
     const bench_flags *flags;
@@ -40,28 +43,57 @@ static const char *arithmetic_name(const bench *b)
     return b->flags->common.arithmetic == CLI_ARITHMETIC_FAST ? "fast" : "exact";
 }
 
-static double samples_per_s(const weft_bench_result *r)
+// What was measured: a row of the shapes, or a network.
+typedef struct subject {
+    const char *name, *direction;
+    const char *shape;    // for people
+    const bench_row *row; // NULL: a network
+} subject;
+
+static const char *storage_name(const bench *b)
 {
-    return (double)r->batch / r->median_ms * 1e3;
+    return b->flags->storage ? b->flags->storage : "f32";
 }
 
-static void tell_json(const bench *b, const char *name, const char *shape, const char *direction,
-                      const weft_bench_result *r)
+static double per_second(int64_t n, const weft_bench_result *r)
+{
+    return (double)n / r->median_ms * 1e3;
+}
+
+static void tell_row(cli_json *json, const bench_row *row)
+{
+    if (!row) {
+        cli_json_text(json, "shape", NULL);
+        return;
+    }
+    cli_json_open(json, "shape", '[');
+    cli_json_text(json, NULL, row->name);
+    for (size_t i = 0; i < row->n; i++) {
+        cli_json_integer(json, NULL, row->v[i]);
+    }
+    cli_json_close(json, ']');
+}
+
+static void tell_json(const bench *b, const subject *s, const weft_bench_result *r)
 {
     cli_json json = {stdout, false};
     cli_json_open(&json, NULL, '{');
-    cli_json_text(&json, "name", name);
-    cli_json_text(&json, "shape", shape);
-    cli_json_text(&json, "direction", direction);
+    cli_json_text(&json, "name", s->name);
+    tell_row(&json, s->row);
+    cli_json_text(&json, "direction", s->direction);
     cli_json_text(&json, "device", weft_device_id(b->device));
     cli_json_text(&json, "arithmetic", arithmetic_name(b));
-    cli_json_text(&json, "storage", "f32");
+    cli_json_text(&json, "storage", storage_name(b));
     cli_json_text(&json, "isa", weft_device_isa(b->device));
     cli_json_integer(&json, "threads", (int64_t)weft_device_n_threads(b->device));
     cli_json_integer(&json, "batch", r->batch);
     cli_json_f64(&json, "median_ms", r->median_ms);
     cli_json_f64(&json, "spread", r->spread);
-    cli_json_f64(&json, "samples_per_s", samples_per_s(r));
+    if (r->n_tokens > 0) {
+        cli_json_f64(&json, "tokens_per_s", per_second(r->n_tokens, r));
+    } else {
+        cli_json_f64(&json, "samples_per_s", per_second(r->batch, r));
+    }
     cli_json_f64(&json, "gflops", r->gflops);
     if (r->peak_fraction > 0.0) {
         cli_json_f64(&json, "peak_fraction", r->peak_fraction);
@@ -75,15 +107,14 @@ static void tell_json(const bench *b, const char *name, const char *shape, const
     cli_json_end(&json);
 }
 
-static void tell(const bench *b, const char *name, const char *shape, const char *direction,
-                 const weft_bench_result *r)
+static void tell(const bench *b, const subject *s, const weft_bench_result *r)
 {
     if (b->flags->common.is_json) {
-        tell_json(b, name, shape, direction, r);
+        tell_json(b, s, r);
         return;
     }
-    printf("%-22s %-28s %-8s %10.4f ms +-%4.1f%% %9.2f GFLOP/s", name, shape, direction,
-           r->median_ms, r->spread * 50.0, r->gflops);
+    printf("%-22s %-28s %-8s %10.4f ms +-%4.1f%% %9.2f GFLOP/s", s->row ? s->row->name : s->name,
+           s->shape, s->direction, r->median_ms, r->spread * 50.0, r->gflops);
     if (r->peak_fraction > 0.0) {
         printf(" %5.1f%% of peak", r->peak_fraction * 100.0);
     }
@@ -102,7 +133,7 @@ static int run_gemm(bench *b, const bench_row *row)
     if (weft_bench_gemm(b->context, b->device, &s, b->peak, &b->options, &r, &b->err) != WEFT_OK) {
         return cli_fail(&b->err);
     }
-    tell(b, row->name, shape, "forward", &r);
+    tell(b, &(subject){"gemm", "forward", shape, row}, &r);
     return CLI_OK;
 }
 
@@ -113,9 +144,9 @@ static int run_conv(bench *b, const bench_row *row)
                                      .size = row->v[2],
                                      .out = row->v[3],
                                      .window = row->v[4],
-                                     .stride = row->n > 5 ? row->v[5] : 1,
+                                     .stride = row->v[5],
                                      .pad = row->v[6],
-                                     .groups = row->n > 7 ? row->v[7] : 1};
+                                     .groups = row->v[7]};
     weft_bench_result r;
     char shape[96];
     snprintf(shape, sizeof shape, "%lldx%lldx%lldx%lld k%lld %lldx%lld s%lld p%lld g%lld",
@@ -130,21 +161,22 @@ static int run_conv(bench *b, const bench_row *row)
                             &b->options, &r, &b->err) != WEFT_OK) {
             return cli_fail(&b->err);
         }
-        tell(b, row->name, shape, direction_names[d], &r);
+        tell(b, &(subject){"conv", direction_names[d], shape, row}, &r);
     }
     return CLI_OK;
 }
 
 typedef struct suite {
     const char *name;
-    size_t least; // numbers in a row
+    size_t least; // numbers that a row must have
     bench_row standard;
+    int64_t rest[BENCH_MAX_COLUMNS]; // what stands where a row is shorter than the standard one
     int (*run)(bench *b, const bench_row *row);
 } suite;
 
 static const suite suites[] = {
-    {"gemm", 3, {"square", {1024, 1024, 1024, 0, 0}, 5}, run_gemm},
-    {"conv", 5, {"3x3 128", {32, 128, 28, 128, 3, 1, 1, 1}, 8}, run_conv},
+    {"gemm", 3, {"square", {1024, 1024, 1024, 0, 0}, 5}, {0}, run_gemm},
+    {"conv", 5, {"3x3 128", {32, 128, 28, 128, 3, 1, 1, 1}, 8}, {0, 0, 0, 0, 0, 1, 0, 1}, run_conv},
 };
 
 static int run_suite(const cli_verb *verb, bench *b, const suite *s)
@@ -165,8 +197,14 @@ static int run_suite(const cli_verb *verb, bench *b, const suite *s)
             return cli_usage(verb, "%s", why);
         }
     }
+    if (b->flags->storage) {
+        return cli_usage(verb, "--storage is of networks, %s is measured in f32", s->name);
+    }
     int code = CLI_OK;
     for (int i = 0; code == CLI_OK && i < n; i++) {
+        for (; rows[i].n < s->standard.n; rows[i].n++) {
+            rows[i].v[rows[i].n] = s->rest[rows[i].n];
+        }
         code = s->run(b, &rows[i]);
     }
     return code;
@@ -192,11 +230,10 @@ static int run_network(const cli_verb *verb, bench *b, const char *name)
         return cli_fail(&b->err);
     }
     char shape[64];
-    snprintf(shape, sizeof shape, "batch %lld, %.1f samples/s", (long long)r.batch,
-             samples_per_s(&r));
+    snprintf(shape, sizeof shape, "batch %lld, %.1f %s/s", (long long)r.batch,
+             per_second(r.n_tokens ? r.n_tokens : r.batch, &r), r.n_tokens ? "tokens" : "samples");
     const bool is_inference = strstr(name, "-infer") != NULL;
-    const char *direction = is_inference ? "infer" : "step";
-    tell(b, name, b->flags->common.is_json ? NULL : shape, direction, &r);
+    tell(b, &(subject){name, is_inference ? "infer" : "step", shape, NULL}, &r);
     return CLI_OK;
 }
 
@@ -246,7 +283,12 @@ static int run(const cli_verb *verb, int argc, char **argv)
         is_direction |= !strcmp(f.direction, direction_names[i]);
     }
     if (!is_direction) {
-        return cli_usage(verb, "--direction is '%s', expected forward, dx or dw", f.direction);
+        return cli_usage(verb, "--direction is '%s', expected forward, dX or dW", f.direction);
+    }
+    b.options.storage = f.storage ? weft_dtype_parse(f.storage) : WEFT_DTYPE_NONE;
+    if (f.storage && b.options.storage != WEFT_F32 && b.options.storage != WEFT_BF16 &&
+        b.options.storage != WEFT_F16) {
+        return cli_usage(verb, "--storage is '%s', expected f32, bf16 or f16", f.storage);
     }
     b.options.seconds = f.time_ms == CLI_UNSET ? 1.0 : (double)f.time_ms * 1e-3;
     code = cli_context(&f.common, &b.context);
@@ -271,10 +313,11 @@ const cli_verb cli_verb_bench = {
     .arguments = "[gemm|conv|NETWORK[-infer] ...]",
     .text =
         "Measures real programs: by default the product of two 1024 x 1024 matrices and the 3 x 3\n"
-        "convolution of 128 channels, 28 x 28, batch 32, forward and both gradients. A network\n"
-        "(mlp lenet vgg6 resnet18 ...) is measured as it trains, a step with its batch, or with\n"
-        "-infer as it answers for one sample. Medians of windows of several runs; the peak is\n"
-        "measured by chains of fma in registers.",
+        "convolution of 128 channels, 28 x 28, batch 32, forward and both gradients, its pictures\n"
+        "channels last, as between the layers of a network. A network (mlp lenet vgg6 resnet18 ...)\n"
+        "is measured as it trains, a step with its batch, or with -infer as it answers for one\n"
+        "sample. Medians of windows of several runs; the peak is measured by chains of fma in\n"
+        "registers.",
     .wants = CLI_WANTS_DEVICE | CLI_WANTS_PRECISION,
     .flags = flags,
     .n_flags = CLI_COUNT(flags),

@@ -112,6 +112,7 @@ if(EXISTS ${weft_sweep})
 endif()
 
 if(TARGET weft)
+  weft_script_test(bench_compare quick ${CMAKE_SOURCE_DIR}/test/bench/compare_weft.sh ${CMAKE_SOURCE_DIR} $<TARGET_FILE:weft>)
   weft_script_test(tensorboard_read full ${CMAKE_SOURCE_DIR}/test/train/tensorboard_read.sh $<TARGET_FILE:weft>)
 endif()
 

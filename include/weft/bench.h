@@ -15,7 +15,8 @@ typedef struct weft_bench_gemm_shape {
     bool transpose_a, transpose_b;
 } weft_bench_gemm_shape;
 
-// Square 2-D convolution: x [batch,in,size,size], w [out,in/groups,window,window].
+// Square 2-D convolution: x [batch,in,size,size], w [out,in/groups,window,window]. x and y lie in memory as they do
+// between the layers of a network, channels last; w as a variable does.
 typedef struct weft_bench_conv_shape {
     int64_t batch, in, size, out, window, stride, pad, groups;
 } weft_bench_conv_shape;
@@ -28,11 +29,12 @@ typedef enum weft_bench_direction {
 
 typedef struct weft_bench_options {
     size_t struct_size;
-    double seconds; // to measure for, warm-up aside; 0: 1
+    double seconds;     // to measure for, warm-up aside; 0: 1
+    weft_dtype storage; // of networks, as weft_nn_options has it; WEFT_DTYPE_NONE: f32
 } weft_bench_options;
 #define WEFT_BENCH_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(weft_bench_options), 0                                                              \
+        sizeof(weft_bench_options), 0, WEFT_DTYPE_NONE                                             \
     }
 
 typedef struct weft_bench_result {
@@ -46,6 +48,7 @@ typedef struct weft_bench_result {
     uint64_t planned_bytes;
     uint64_t peak_rss_bytes; // of the process so far
     uint64_t n_runs;
+    int64_t n_tokens; // of a run, where samples are sequences of tokens; else 0
 } weft_bench_result;
 
 // Greatest f32 rate of the device, in GFLOP/s, measured by independent chains of fma in registers on
@@ -67,7 +70,7 @@ WEFT_API weft_status weft_bench_conv(weft_context *context, weft_device *device,
 
 // A network of recipes/bench: NAME is a step of training, with its batch, loss and optimiser; NAME-infer is what
 // it says of one sample. flops and bytes are those of the plan's tasks.
-// Errors: WEFT_ERR_NAME, WEFT_ERR_MEMORY, and what training gives.
+// Errors: WEFT_ERR_NAME, WEFT_ERR_RECIPE (no such storage), WEFT_ERR_MEMORY, and what training gives.
 WEFT_API weft_status weft_bench_network(weft_context *context, weft_device *device,
                                         const char *name, double peak_gflops,
                                         const weft_bench_options *options,

@@ -20,10 +20,20 @@ static double count(const int64_t d[4])
     return (double)d[0] * (double)d[1] * (double)d[2] * (double)d[3];
 }
 
+// What a network hands from layer to layer, so that a layer is measured and no change of layout is.
+static weft_val input(wf_bench_job *job, const char *name, const int64_t d[4])
+{
+    static const int32_t channels_second[] = {0, 3, 1, 2};
+    const int64_t in_memory[] = {d[0], d[2], d[3], d[1]};
+    job->inputs[job->n_inputs++] = name;
+    return weft_permute(job->g, weft_input(job->g, name, WEFT_F32, in_memory, 4), channels_second);
+}
+
 static weft_status build(wf_bench_job *job, const weft_bench_conv_shape *s,
                          weft_bench_direction direction, weft_error *err)
 {
     const sizes z = sizes_of(s);
+    static const int32_t channels_last[] = {0, 2, 3, 1};
     const int64_t stride[] = {s->stride, s->stride}, pad[] = {s->pad, s->pad};
     weft_conv_options o = WEFT_CONV_OPTIONS_INIT;
     weft_graph *g = job->g;
@@ -32,17 +42,15 @@ static weft_status build(wf_bench_job *job, const weft_bench_conv_shape *s,
     o.pad_before = o.pad_after = pad;
     o.groups = s->groups;
     if (direction == WEFT_BENCH_FORWARD) {
-        job->inputs[job->n_inputs++] = "x";
-        out = weft_conv(g, weft_input(g, "x", WEFT_F32, z.x, 4), wf_bench_weight(g, z.w, 4), &o);
+        const weft_val x = input(job, "x", z.x);
+        out = weft_permute(g, weft_conv(g, x, wf_bench_weight(g, z.w, 4), &o), channels_last);
     } else if (direction == WEFT_BENCH_GRAD_INPUT) {
-        job->inputs[job->n_inputs++] = "dy";
-        out = weft_conv_grad_input(g, weft_input(g, "dy", WEFT_F32, z.y, 4),
-                                   wf_bench_weight(g, z.w, 4), z.x + 2, &o);
+        const weft_val dy = input(job, "dy", z.y);
+        const weft_val w = wf_bench_weight(g, z.w, 4);
+        out = weft_permute(g, weft_conv_grad_input(g, dy, w, z.x + 2, &o), channels_last);
     } else {
-        job->inputs[job->n_inputs++] = "x";
-        job->inputs[job->n_inputs++] = "dy";
-        out = weft_conv_grad_weight(g, weft_input(g, "x", WEFT_F32, z.x, 4),
-                                    weft_input(g, "dy", WEFT_F32, z.y, 4), z.w + 2, &o);
+        const weft_val x = input(job, "x", z.x);
+        out = weft_conv_grad_weight(g, x, input(job, "dy", z.y), z.w + 2, &o);
     }
     weft_output(g, "out", out);
     return weft_graph_status(g, err);

@@ -1,5 +1,6 @@
 // How fast the benchmark networks (recipes/bench) train and answer: one batch of their data, again and again.
 // In: a name. Out: figures. Stage: train.
+#include <stdio.h>
 #include <string.h>
 
 #include "bench/bench.h"
@@ -53,12 +54,14 @@ static double program_bytes(const weft_program *p)
     return bytes;
 }
 
-static weft_status measure(weft_program *program, wf_bench_scale *scale, int64_t batch,
-                           weft_bench_result *out, weft_error *err)
+static weft_status measure(const wf_trainer *t, weft_program *program, wf_bench_scale *scale,
+                           int64_t batch, weft_bench_result *out, weft_error *err)
 {
+    const wf_data_field *input = &t->data.input;
     scale->flops = (double)weft_program_flops(program);
     scale->bytes = program_bytes(program);
     out->batch = batch;
+    out->n_tokens = input->dtype == WEFT_I32 && input->ndim == 1 ? batch * input->dim[0] : 0;
     return wf_bench_program(program, scale, out, err);
 }
 
@@ -68,7 +71,7 @@ static weft_status measure_training(wf_trainer *t, const wf_batch *batch, wf_ben
     weft_program *program;
     WEFT_TRY(wf_program_get(&t->programs, WF_PROGRAM_TRAIN, batch->n, &program, err));
     WEFT_TRY(wf_program_write_samples(&t->programs, program, batch, 0, batch->n, err));
-    return measure(program, scale, batch->n, out, err);
+    return measure(t, program, scale, batch->n, out, err);
 }
 
 // One sample, without a loss.
@@ -77,9 +80,11 @@ static weft_status compile_inference(const wf_trainer *t, weft_program **out_pro
 {
     weft_graph *g = NULL;
     weft_nn *nn = NULL;
+    weft_nn_options options = WEFT_NN_OPTIONS_INIT;
     weft_status status;
+    options.storage = wf_recipe_storage(t->recipe);
     WEFT_TRY_GOTO(weft_graph_create(t->context, &g, err));
-    WEFT_TRY_GOTO(weft_nn_create(g, NULL, &nn, err));
+    WEFT_TRY_GOTO(weft_nn_create(g, &options, &nn, err));
     const weft_val x = wf_train_input(g, &t->data.input, 1);
     const int64_t n_classes = wf_recipe_n_classes(t->recipe, t->data.n_classes);
     weft_output(g, "out", wf_recipe_build(t->recipe, nn, x, n_classes, NULL));
@@ -98,9 +103,21 @@ static weft_status measure_inference(wf_trainer *t, const wf_batch *batch, wf_be
     if (status == WEFT_OK)
         status = wf_program_write_field(program, batch, t->data.input.name, 0, 1, err);
     if (status == WEFT_OK)
-        status = measure(program, scale, 1, out, err);
+        status = measure(t, program, scale, 1, out, err);
     weft_program_destroy(program);
     return status;
+}
+
+static weft_status read_recipe(weft_context *context, const char *name, const char *text,
+                               const weft_bench_options *options, weft_recipe **out,
+                               weft_error *err)
+{
+    char storage[32];
+    const char *const settings[] = {storage};
+    const bool is_given = options && options->storage != WEFT_DTYPE_NONE;
+    if (is_given)
+        snprintf(storage, sizeof storage, "storage=%s", weft_dtype_name(options->storage));
+    return wf_recipe_read_text(context, name, text, settings, is_given, out, err);
 }
 
 weft_status weft_bench_network(weft_context *context, weft_device *device, const char *name,
@@ -117,7 +134,7 @@ weft_status weft_bench_network(weft_context *context, weft_device *device, const
     wf_bench_scale scale = {.peak_gflops = peak_gflops};
     WEFT_TRY(wf_bench_seconds(options, &scale.seconds, err));
     WEFT_TRY(find(name, &text, &is_inference, err));
-    WEFT_TRY(wf_recipe_read_text(context, name, text, NULL, 0, &recipe, err));
+    WEFT_TRY(read_recipe(context, name, text, options, &recipe, err));
     WEFT_TRY_GOTO(wf_trainer_init(&trainer, recipe, device, 0, err));
     WEFT_TRY_GOTO(wf_trainer_start(&trainer, 0, 0, err));
     WEFT_TRY_GOTO(wf_loader_next(trainer.loader, &batch, err));

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "weft_config.h"
 #include "wf_test.h"
 
 // What the command says on standard output (or both, with 2>&1 in arguments), and its exit code.
@@ -110,7 +111,7 @@ static void bench_speaks_json(void **state)
 {
     (void)state;
     static const char *const fields[] = {"\"name\":\"gemm\"",
-                                         "\"shape\":\"33x35x37 Bt\"",
+                                         "\"shape\":[\"gemm\",33,35,37,0,1],",
                                          "\"direction\":\"forward\"",
                                          "\"device\":\"cpu\"",
                                          "\"arithmetic\":\"exact\"",
@@ -120,6 +121,7 @@ static void bench_speaks_json(void **state)
                                          "\"batch\":33",
                                          "\"median_ms\":",
                                          "\"spread\":",
+                                         "\"samples_per_s\":",
                                          "\"gflops\":",
                                          "\"peak_fraction\":",
                                          "\"bytes\":14684",
@@ -136,9 +138,33 @@ static void bench_speaks_json(void **state)
     text = says("bench conv --shape 2,3,9,5,3,2,1 --json --time 1", &code);
     assert_int_equal(code, 0);
     assert_int_equal(count(text, "\n"), 3);
-    expect_part(text, "\"shape\":\"2x3x9x9 k5 3x3 s2 p1 g1\",\"direction\":\"forward\"");
-    expect_part(text, "\"direction\":\"dx\"");
-    expect_part(text, "\"direction\":\"dw\"");
+    expect_part(text, "\"shape\":[\"conv\",2,3,9,5,3,2,1,1],\"direction\":\"forward\"");
+    expect_part(text, "\"direction\":\"dX\"");
+    expect_part(text, "\"direction\":\"dW\"");
+    text = says("bench conv --shape 1,1,5,2,3 --direction dX --json --time 1", &code);
+    expect_part(text, "\"shape\":[\"conv\",1,1,5,2,3,1,0,1],\"direction\":\"dX\"");
+    assert_int_equal(count(text, "\n"), 1);
+}
+
+// A network has no shape; one of tokens says how many it takes, the others how many samples.
+static void bench_speaks_of_networks(void **state)
+{
+    (void)state;
+    int code;
+    if (!WEFT_HAVE_YAML)
+        WF_SKIP("built without libyaml");
+    const char *text = says("bench lenet lenet-infer --json --time 1 --threads 1", &code);
+    assert_int_equal(code, 0);
+    assert_int_equal(count(text, "\n"), 2);
+    expect_part(text, "\"name\":\"lenet\",\"shape\":null,\"direction\":\"step\"");
+    expect_part(text, "\"batch\":64,");
+    expect_part(text, "\"name\":\"lenet-infer\",\"shape\":null,\"direction\":\"infer\"");
+    assert_int_equal(count(text, "\"samples_per_s\":"), 2);
+    text = says("bench lstm-infer --json --time 1 --storage bf16", &code);
+    assert_int_equal(code, 0);
+    expect_part(text, "\"storage\":\"bf16\"");
+    expect_part(text, "\"tokens_per_s\":");
+    assert_int_equal(count(text, "\"samples_per_s\":"), 0);
 }
 
 static void bench_reads_shapes(void **state)
@@ -156,8 +182,8 @@ static void bench_reads_shapes(void **state)
     (void)snprintf(arguments, sizeof arguments, "bench gemm --shapes '%s' --json --time 1", path);
     const char *text = says(arguments, &code);
     assert_int_equal(code, 0);
-    expect_part(text, "\"name\":\"one\",\"shape\":\"4x5x6\"");
-    expect_part(text, "\"name\":\"two\",\"shape\":\"7x8x9 At\"");
+    expect_part(text, "\"name\":\"gemm\",\"shape\":[\"one\",4,5,6,0,0]");
+    expect_part(text, "\"name\":\"gemm\",\"shape\":[\"two\",7,8,9,1,0]");
     (void)snprintf(arguments, sizeof arguments, "bench conv --shapes '%s' 2>&1", path);
     expect_part(says(arguments, &code), "a size of the convolution is 0, expected 1 or more");
     assert_int_equal(code, 1);
@@ -177,7 +203,13 @@ static void bench_names_what_is_wrong(void **state)
                 "--shape '3,4' is no list of 3 numbers or more");
     assert_int_equal(code, 2);
     expect_part(says("bench conv --direction up 2>&1", &code),
-                "--direction is 'up', expected forward, dx or dw");
+                "--direction is 'up', expected forward, dX or dW");
+    assert_int_equal(code, 2);
+    expect_part(says("bench mlp --storage i8 2>&1", &code),
+                "--storage is 'i8', expected f32, bf16 or f16");
+    assert_int_equal(code, 2);
+    expect_part(says("bench gemm --storage bf16 2>&1", &code),
+                "--storage is of networks, gemm is measured in f32");
     assert_int_equal(code, 2);
     expect_part(says("bench conv --shape 1,3,5,4,7 2>&1", &code),
                 "bench: window 7 is larger than the padded input, 5 + 2 * 0");
@@ -188,6 +220,6 @@ const struct CMUnitTest wf_tests_check_command[] = {
     cmocka_unit_test(check_speaks_json),         cmocka_unit_test(every_device_prints_one_digest),
     cmocka_unit_test(check_names_what_is_wrong), cmocka_unit_test(devices_are_one_array),
     cmocka_unit_test(bench_speaks_json),         cmocka_unit_test(bench_reads_shapes),
-    cmocka_unit_test(bench_names_what_is_wrong),
+    cmocka_unit_test(bench_speaks_of_networks),  cmocka_unit_test(bench_names_what_is_wrong),
 };
 const unsigned long wf_n_tests_check_command = WF_N_TESTS(wf_tests_check_command);
