@@ -51,7 +51,8 @@ if(WEFT_CMOCKA_FOUND)
   target_include_directories(weft-tests SYSTEM PRIVATE ${weft_include_dirs} ${WEFT_CMOCKA_INCLUDE_DIRS})
   target_compile_definitions(weft-tests PRIVATE WEFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                              WEFT_BINARY="$<IF:$<TARGET_EXISTS:weft>,${CMAKE_BINARY_DIR}/weft,>"
-                             WEFT_BUILD_DIR="${CMAKE_BINARY_DIR}" WEFT_TEST_TMP="${weft_test_tmp}")
+                             WEFT_BUILD_DIR="${CMAKE_BINARY_DIR}" WEFT_TEST_TMP="."
+                             WEFT_TEST_TMP_ROOT="${weft_test_tmp}")
   add_dependencies(weft-tests weft_generate)
   if(TARGET weft)
     add_dependencies(weft-tests weft) # tests run the command
@@ -74,9 +75,6 @@ if(WEFT_CMOCKA_FOUND)
                          ENVIRONMENT "${weft_test_env}" WORKING_DIRECTORY ${weft_test_tmp})
     if("long" IN_LIST labels)
       set_tests_properties(${stem} PROPERTIES COST 1000)
-    endif()
-    if(file MATCHES "/test/train/") # they write one small data set and one recipe
-      set_tests_properties(${stem} PROPERTIES RESOURCE_LOCK tiny_data)
     endif()
   endforeach()
 endif()

@@ -1,7 +1,8 @@
 // weft-tests: runs the unit tests of every test/**/*_test.c, all of them or those named, and counts.
 //
 // In: stems of test files. Out: cmocka's lines, one line per skip with its reason, then
-// "N passed, N failed, N skipped"; exit 1 when one failed. With --tally DIR the counts of each stem also go
+// "N passed, N failed, N skipped"; exit 1 when one failed. Each test file runs in a folder of its own, so that
+// several may run at once. With --tally DIR the counts of each stem also go
 // to DIR/<stem>.tally, because CTest runs one process per stem.
 #include "wf_test.h"
 
@@ -9,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct suite {
     const char *stem;
@@ -87,6 +90,17 @@ void wf_test_skip(const char *file, int line, const char *format, ...)
     abort(); // cmocka jumps out of _skip
 }
 
+static void enter_folder(const char *stem)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/%s", WEFT_TEST_TMP_ROOT, stem);
+    (void)mkdir(path, 0777); // it may be there from an earlier run
+    if (chdir(path) != 0) {
+        (void)fprintf(stderr, "weft-tests: cannot enter %s\n", path);
+        exit(1);
+    }
+}
+
 static tally run_suite(const suite *one, const char *tally_dir)
 {
     const unsigned long n_tests = *one->n_tests;
@@ -104,6 +118,7 @@ static tally run_suite(const suite *one, const char *tally_dir)
             exit(1);
         }
     }
+    enter_folder(one->stem);
     for (unsigned long i = 0; i < n_tests; i++) {
         wrapped[i] = one->tests[i];
         wrapped[i].setup_func = wrapped_setup;

@@ -4,7 +4,8 @@
 //     const struct CMUnitTest wf_tests_<stem>[] = {cmocka_unit_test(one), cmocka_unit_test(two)};
 //     const unsigned long wf_n_tests_<stem> = WF_N_TESTS(wf_tests_<stem>);
 // and is found by its name. Strings given to the compiler: WEFT_SOURCE_DIR (the tree), WEFT_BINARY (the
-// command weft), WEFT_BUILD_DIR, WEFT_TEST_TMP (a folder to write in).
+// command weft), WEFT_BUILD_DIR, WEFT_TEST_TMP (where to write: the folder that
+// the runner made for this file, and is in).
 //
 // A line "// labels: ..." among the first ten of the file says where it runs besides `make check`:
 //     full        only in make check-full       exhaustive  only in make check-exhaustive

@@ -160,8 +160,8 @@ static void parts_by_file(void **state)
                                                  "train: {batch: 16, epochs: 1}\n"),
           DIR_A, &run);
     assert_int_equal(run.status, WEFT_ERR_FORMAT);
-    assert_string_equal(run.err.message,
-                        TEMP("test.csv") ": line 2, column 2: 'tall' is none of the 2 classes");
+    assert_non_null(strstr(run.err.message, // the folder is told whole
+                           "/test.csv: line 2, column 2: 'tall' is none of the 2 classes"));
 }
 
 // Another program's names and a head of its own; in half precision; what does not fit is named.

@@ -8,7 +8,7 @@
 
 #define RUSTICL                                                                                    \
     "OCL_ICD_VENDORS=/etc/OpenCL/vendors/rusticl.icd RUSTICL_ENABLE=llvmpipe "                     \
-    "XDG_CACHE_HOME=" WEFT_TEST_TMP "/rusticl-cache "
+    "XDG_CACHE_HOME=" WEFT_BUILD_DIR "/rusticl-cache "
 #define N_STEPS 60
 #define LOSS_TOLERANCE 1e-3 // of a step, as case 51 asks
 
