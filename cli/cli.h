@@ -53,6 +53,7 @@ typedef struct cli_common {
     int64_t seed;          // CLI_UNSET: the recipe's
     int64_t n_threads;     // CLI_UNSET: one per core
     const char *isa;       // NULL: the best
+    bool no_winograd;
     bool is_json;
     bool is_quiet;
     bool is_verbose;
@@ -60,8 +61,8 @@ typedef struct cli_common {
 
 // Which of them a verb takes (--json, --quiet, --verbose and --help are always taken).
 enum {
-    CLI_WANTS_DEVICE = 1 << 0, // --device --threads --isa
-    CLI_WANTS_PRECISION = 1 << 1,
+    CLI_WANTS_DEVICE = 1 << 0,    // --device --threads --isa
+    CLI_WANTS_PRECISION = 1 << 1, // --precision --no-winograd
     CLI_WANTS_MEMORY = 1 << 2,
     CLI_WANTS_SEED = 1 << 3,
 };

@@ -47,6 +47,7 @@ int cli_device(const cli_common *common, weft_context *context, weft_device **ou
     options.arithmetic = common->arithmetic == CLI_ARITHMETIC_FAST ? WEFT_FAST : WEFT_EXACT;
     options.n_threads = common->n_threads == CLI_UNSET ? 0 : (uint32_t)common->n_threads;
     options.isa = common->isa;
+    options.no_winograd = common->no_winograd;
     const weft_status status = weft_device_open(context, common->device ? common->device : "cpu",
                                                 &options, out_device, &err);
     if (status == WEFT_OK)

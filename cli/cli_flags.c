@@ -17,6 +17,8 @@ static const cli_flag device_flags[] = {
 static const cli_flag precision_flags[] = {
     {"precision", CLI_ARITHMETIC, offsetof(cli_common, arithmetic), "P",
      "exact (the same bits on every device), fast, or mixed: fast, with storage: bf16"},
+    {"no-winograd", CLI_SWITCH, offsetof(cli_common, no_winograd), NULL,
+     "fast on cpu: convolutions without Winograd's transforms"},
 };
 static const cli_flag memory_flags[] = {
     {"memory", CLI_SIZE, offsetof(cli_common, memory_bytes), "SIZE",
@@ -44,7 +46,8 @@ static void sets_of(const cli_verb *verb, flag_set out[N_SETS])
     const flag_set sets[N_SETS] = {
         {verb->flags, verb->n_flags},
         verb->wants & CLI_WANTS_DEVICE ? (flag_set){device_flags, CLI_COUNT(device_flags)} : none,
-        verb->wants & CLI_WANTS_PRECISION ? (flag_set){precision_flags, 1} : none,
+        verb->wants & CLI_WANTS_PRECISION ? (flag_set){precision_flags, CLI_COUNT(precision_flags)}
+                                          : none,
         verb->wants & CLI_WANTS_MEMORY ? (flag_set){memory_flags, 1} : none,
         verb->wants & CLI_WANTS_SEED ? (flag_set){seed_flags, 1} : none,
         {always_flags, CLI_COUNT(always_flags)},

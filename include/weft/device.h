@@ -43,10 +43,11 @@ typedef struct weft_device_options {
     weft_arithmetic arithmetic;
     uint32_t n_threads; // cpu: 0 is one per core that the process may use
     const char *isa;    // cpu: NULL is the best; "scalar", "avx2", "avx512", "neon"
+    bool no_winograd;   // cpu in WEFT_FAST: convolutions add their own products, as in WEFT_EXACT
 } weft_device_options;
 #define WEFT_DEVICE_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(weft_device_options), WEFT_EXACT, 0, NULL                                           \
+        sizeof(weft_device_options), WEFT_EXACT, 0, NULL, false                                           \
     }
 
 // Calls found once per device, usable or not.

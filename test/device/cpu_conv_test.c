@@ -44,20 +44,27 @@ static weft_val build_conv(weft_graph *g, const void *user)
     }
 }
 
-static void check_case(const conv_case *c, uint64_t seed, int fill)
+#define TEXT 512
+
+static void describe(const conv_case *c, char text[TEXT])
 {
     static const char *const kinds[] = {"forward", "input gradient", "weight gradient"};
-    char text[512];
-    int used = snprintf(text, sizeof text, "conv %s: n %lld, channels %lld to %lld, groups %lld",
-                        kinds[c->kind], (long long)c->n, (long long)c->cg, (long long)c->kg,
-                        (long long)c->groups);
+    int used =
+        snprintf(text, TEXT, "conv %s: n %lld, channels %lld to %lld, groups %lld", kinds[c->kind],
+                 (long long)c->n, (long long)c->cg, (long long)c->kg, (long long)c->groups);
     for (int32_t i = 0; i < c->rank; i++) {
-        used += snprintf(text + used, sizeof text - (size_t)used,
+        used += snprintf(text + used, TEXT - (size_t)used,
                          "; in %lld window %lld stride %lld pad %lld %lld dilation %lld",
                          (long long)c->in[i], (long long)c->window[i], (long long)c->stride[i],
                          (long long)c->pad_before[i], (long long)c->pad_after[i],
                          (long long)c->dilation[i]);
     }
+}
+
+static void check_case(const conv_case *c, uint64_t seed, int fill)
+{
+    char text[TEXT];
+    describe(c, text);
     product_check(text, build_conv, c, seed, fill);
 }
 
@@ -125,6 +132,28 @@ static void long_sums(void **state)
     check_case(&many, 3, 0);
 }
 
+// Tiles that end inside, at and beyond the output's edge; channels that are no multiple of a vector; more terms than
+// one pass.
+static void by_winograd(void **state)
+{
+    conv_case cases[] = {
+        square(3, 16, 16, 1, 12, 3, 1, 1), square(2, 20, 49, 1, 13, 3, 1, 1),
+        square(1, 64, 65, 1, 7, 3, 1, 1),  square(2, 33, 17, 1, 10, 3, 1, 0),
+        square(1, 400, 16, 1, 8, 3, 1, 1), square(40, 16, 24, 1, 4, 3, 1, 1),
+    };
+    (void)state;
+    cases[1].pad_before[1] = 0; // unlike on the other side
+    cases[1].in[0] = 8;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int kind = 0; kind < 2; kind++) {
+            char text[TEXT];
+            cases[i].kind = kind;
+            describe(&cases[i], text);
+            product_check_winograd(text, build_conv, &cases[i], i * 2 + (uint64_t)kind, 2e-5);
+        }
+    }
+}
+
 // Dilations whose box no memory would hold, and empty products.
 static void odd_sizes(void **state)
 {
@@ -180,6 +209,6 @@ static void random_sizes(void **state)
 }
 
 const struct CMUnitTest wf_tests_cpu_conv[] = {
-    cmocka_unit_test(image_layers), cmocka_unit_test(long_sums), cmocka_unit_test(odd_sizes),
-    cmocka_unit_test(random_sizes)};
+    cmocka_unit_test(image_layers), cmocka_unit_test(long_sums), cmocka_unit_test(by_winograd),
+    cmocka_unit_test(odd_sizes), cmocka_unit_test(random_sizes)};
 const unsigned long wf_n_tests_cpu_conv = WF_N_TESTS(wf_tests_cpu_conv);

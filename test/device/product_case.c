@@ -23,16 +23,13 @@ int64_t product_pick(uint64_t *state, const int64_t *list, size_t n)
     return list[product_random(state) % n];
 }
 
-void product_open(product_device *d, const char *id, const char *isa, uint32_t n_threads)
+void product_open(product_device *d, const char *id, const weft_device_options *options)
 {
-    weft_device_options options = WEFT_DEVICE_OPTIONS_INIT;
     weft_error err;
-    options.isa = isa;
-    options.n_threads = n_threads;
     if (weft_context_create(NULL, &d->ctx, &err) != WEFT_OK ||
-        weft_device_open(d->ctx, id, &options, &d->device, &err) != WEFT_OK ||
+        weft_device_open(d->ctx, id, options, &d->device, &err) != WEFT_OK ||
         weft_state_create(d->device, &d->state, &err) != WEFT_OK)
-        fail_msg("%s %s: %s", id, isa ? isa : "", err.message);
+        fail_msg("%s %s: %s", id, options->isa ? options->isa : "", err.message);
 }
 
 void product_close(product_device *d)
@@ -107,13 +104,13 @@ typedef struct product_run {
 } product_run;
 
 // Results on one device; *out_n of them. Free them.
-static uint32_t *run_on(const product_run *r, const char *id, const char *isa, uint32_t n_threads,
+static uint32_t *run_on(const product_run *r, const char *id, const weft_device_options *options,
                         size_t *out_n)
 {
     product_device d;
     weft_graph *g;
     weft_error err;
-    product_open(&d, id, isa, n_threads);
+    product_open(&d, id, options);
     if (weft_graph_create(d.ctx, &g, &err) != WEFT_OK)
         fail_msg("%s: %s", r->text, err.message);
     const weft_val y = r->build(g, r->user);
@@ -143,26 +140,83 @@ static uint32_t *run_on(const product_run *r, const char *id, const char *isa, u
     return out;
 }
 
+typedef void visit_fn(const product_run *r, const weft_device_options *isa,
+                      const uint32_t *expected, size_t n, double tolerance);
+
+// Calls visit for every instruction set of this machine with ref's results.
+static void visit_each(const product_run *r, visit_fn *visit, double tolerance)
+{
+    weft_device_options options = WEFT_DEVICE_OPTIONS_INIT;
+    size_t n;
+    uint32_t *expected = run_on(r, "ref", &options, &n);
+    const uint32_t isas = wf_cpu_isa_detect(WF_CPU_ISA_ALL);
+    options.n_threads = 1 + (uint32_t)(r->seed % 2);
+    for (size_t i = 0; i < wf_cpu_isa_count(); i++) {
+        options.isa = wf_cpu_isa_at(i)->name;
+        if (isas >> i & 1u)
+            visit(r, &options, expected, n, tolerance);
+    }
+    free(expected);
+}
+
+static void is_equal(const product_run *r, const weft_device_options *options,
+                     const uint32_t *expected, size_t n, double tolerance)
+{
+    size_t m;
+    uint32_t *have = run_on(r, "cpu", options, &m);
+    (void)tolerance;
+    assert_int_equal(n, m);
+    for (size_t j = 0; j < n; j++) {
+        if (have[j] != expected[j]) {
+            fail_msg("seed %llu, %s, isa %s: element %zu is %08x, expected %08x",
+                     (unsigned long long)r->seed, r->text, options->isa, j, have[j], expected[j]);
+        }
+    }
+    free(have);
+}
+
+static double get_error(const uint32_t *have, const uint32_t *expected, size_t n)
+{
+    double error = 0.0, most = 0.0;
+    for (size_t j = 0; j < n; j++) {
+        float x, y;
+        memcpy(&x, &have[j], sizeof x);
+        memcpy(&y, &expected[j], sizeof y);
+        if (!(fabs((double)x - (double)y) <= error)) // NaN is the greatest
+            error = fabs((double)x - (double)y);
+        if (fabs((double)y) > most)
+            most = fabs((double)y);
+    }
+    return error / most;
+}
+
+static void is_close(const product_run *r, const weft_device_options *isa, const uint32_t *expected,
+                     size_t n, double tolerance)
+{
+    weft_device_options options = *isa;
+    size_t m;
+    options.arithmetic = WEFT_FAST;
+    uint32_t *have = run_on(r, "cpu", &options, &m);
+    const double error = get_error(have, expected, n);
+    if (!(error > 0.0 && error <= tolerance)) {
+        fail_msg("seed %llu, %s, isa %s: error %g, expected one up to %g",
+                 (unsigned long long)r->seed, r->text, options.isa, error, tolerance);
+    }
+    free(have);
+    options.no_winograd = true;
+    is_equal(r, &options, expected, n, 0.0);
+}
+
 void product_check(const char *text, product_build_fn *build, const void *user, uint64_t seed,
                    int fill)
 {
     const product_run r = {text, build, user, seed, fill};
-    size_t n, m;
-    uint32_t *expected = run_on(&r, "ref", NULL, 1, &n);
-    const uint32_t isas = wf_cpu_isa_detect(WF_CPU_ISA_ALL);
-    for (size_t i = 0; i < wf_cpu_isa_count(); i++) {
-        if (!(isas >> i & 1u))
-            continue;
-        const char *isa = wf_cpu_isa_at(i)->name;
-        uint32_t *have = run_on(&r, "cpu", isa, 1 + (uint32_t)(seed % 2), &m);
-        assert_int_equal(n, m);
-        for (size_t j = 0; j < n; j++) {
-            if (have[j] != expected[j]) {
-                fail_msg("seed %llu, %s, isa %s: element %zu is %08x, expected %08x",
-                         (unsigned long long)seed, text, isa, j, have[j], expected[j]);
-            }
-        }
-        free(have);
-    }
-    free(expected);
+    visit_each(&r, is_equal, 0.0);
+}
+
+void product_check_winograd(const char *text, product_build_fn *build, const void *user,
+                            uint64_t seed, double tolerance)
+{
+    const product_run r = {text, build, user, seed, 0};
+    visit_each(&r, is_close, tolerance);
 }

@@ -20,6 +20,7 @@ typedef struct wf_cpu_device {
     weft_device base; // first: a weft_device points here
     const wf_cpu_kernels *kernels;
     wf_cpu_pool *pool;
+    bool with_winograd; // convolutions that it suits take it: in `fast`, unless told not to
 } wf_cpu_device;
 
 extern const wf_driver wf_driver_cpu;
@@ -41,7 +42,8 @@ typedef struct wf_cpu_phase {
 
 // What a lowering is given, and where it puts what it makes.
 typedef struct wf_cpu_lower {
-    const wf_cpu_kernels *kernels;
+    const wf_cpu_device *device;
+    const wf_cpu_kernels *kernels; // the device's
     const wf_plan *plan;
     const wf_program_memory *memory;
     const wf_task *task;

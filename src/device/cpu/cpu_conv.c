@@ -107,6 +107,11 @@ static weft_status get_conv(const wf_cpu_kernels *kernels, const wf_task *task,
     return WEFT_OK;
 }
 
+static bool is_by_winograd(const wf_cpu_device *dev, const wf_cpu_conv *c)
+{
+    return dev->with_winograd && wf_cpu_conv_winograd_suits(c, dev->kernels->winograd);
+}
+
 static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
 {
     const weft_type in[2] = {task->inputs[0].type, task->inputs[1].type};
@@ -117,6 +122,8 @@ static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
         return 0;
     if (c.is_depthwise)
         return sizeof(float) * wf_cpu_conv_lanes_floats(&c);
+    if (is_by_winograd(dev, &c))
+        return sizeof(float) * wf_cpu_conv_winograd_floats(&c);
     return sizeof(float) * (c.kind == WF_CONV_GRAD_WEIGHT ? wf_cpu_conv_weight_floats(&c)
                                                           : wf_cpu_conv_gather_floats(&c));
 }
@@ -142,6 +149,8 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     WEFT_TRY(wf_cpu_box_tables(&c->box, q, err));
     if (c->is_depthwise)
         return wf_cpu_conv_lanes(q, c, err);
+    if (is_by_winograd(q->device, c))
+        return wf_cpu_conv_winograd(q, c, err);
     return c->kind == WF_CONV_GRAD_WEIGHT ? wf_cpu_conv_weight(q, c, err)
                                           : wf_cpu_conv_gather(q, c, err);
 }

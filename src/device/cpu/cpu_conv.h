@@ -6,6 +6,7 @@
 //   cpu_conv_weight.c weight gradient: tiles of (window cell, channel) x channels
 //   cpu_conv_lanes.c  depthwise: vectors of channels
 //   cpu_conv_plain.c  any case at all, slowly
+//   cpu_conv_winograd.c  in `fast`: 3 x 3 windows with fewer products
 #ifndef WF_CPU_CONV_H
 #define WF_CPU_CONV_H
 
@@ -84,5 +85,10 @@ weft_status wf_cpu_conv_weight(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error
 // Depthwise only; the box has one group of all channels.
 size_t wf_cpu_conv_lanes_floats(const wf_cpu_conv *c);
 weft_status wf_cpu_conv_lanes(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
+
+// In `fast`: forward and input gradient with a 3 x 3 window, channels last.
+bool wf_cpu_conv_winograd_suits(const wf_cpu_conv *c, const wf_cpu_winograd *kernels);
+size_t wf_cpu_conv_winograd_floats(const wf_cpu_conv *c);
+weft_status wf_cpu_conv_winograd(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
 
 #endif

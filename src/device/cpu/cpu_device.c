@@ -70,6 +70,7 @@ static weft_status open_device(weft_context *ctx, const char *selector,
         return status;
     }
     dev->kernels = kernels;
+    dev->with_winograd = options->arithmetic == WEFT_FAST && !options->no_winograd;
     dev->base.driver = &wf_driver_cpu;
     dev->base.context = ctx;
     dev->base.arithmetic = options->arithmetic;
@@ -128,7 +129,8 @@ static weft_status program_create(weft_device *base, const wf_plan *plan,
     WEFT_TRY_GOTO(wf_alloc(a, plan->n_tasks, sizeof *program->tasks, &program->tasks, err));
     program->n_tasks = plan->n_tasks;
     for (size_t i = 0; i < plan->n_tasks; i++) {
-        wf_cpu_lower q = {.kernels = dev->kernels,
+        wf_cpu_lower q = {.device = dev,
+                          .kernels = dev->kernels,
                           .plan = plan,
                           .memory = memory,
                           .task = &plan->tasks[i],

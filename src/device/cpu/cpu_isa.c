@@ -15,6 +15,7 @@
     extern const wf_cpu_reduces wf_cpu_reduces_##isa;                                              \
     extern const wf_cpu_products wf_cpu_products_##isa;                                            \
     extern const wf_cpu_attention wf_cpu_attention_##isa;                                          \
+    extern const wf_cpu_winograd wf_cpu_winograd_##isa;                                            \
     extern const wf_cpu_windows wf_cpu_windows_##isa;                                              \
     extern wf_cpu_peak_fn wf_cpu_peak_fma_##isa;
 #include "weft_generated/isa_list.inc"
@@ -27,6 +28,7 @@
      &wf_cpu_products_##isa,                                                                       \
      &wf_cpu_windows_##isa,                                                                        \
      &wf_cpu_attention_##isa,                                                                      \
+     &wf_cpu_winograd_##isa,                                                                       \
      wf_cpu_peak_fma_##isa},
 static const wf_cpu_kernels kernels[] = {
 #include "weft_generated/isa_list.inc"

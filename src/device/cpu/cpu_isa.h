@@ -15,6 +15,7 @@ typedef struct wf_cpu_kernels {
     const wf_cpu_products *products;
     const wf_cpu_windows *windows;
     const wf_cpu_attention *attention;
+    const wf_cpu_winograd *winograd;
     wf_cpu_peak_fn *peak;
 } wf_cpu_kernels;
 

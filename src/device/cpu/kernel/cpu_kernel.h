@@ -148,6 +148,17 @@ typedef struct wf_cpu_windows {
                    int64_t count_stride, size_t n);
 } wf_cpu_windows;
 
+// Winograd's F(4x4, 3x3) over channels; n >= lanes. Step: floats between the 36 results, in the order (y, x).
+typedef struct wf_cpu_winograd {
+    int64_t lanes;
+    // v[i * v_step + c] of a tile's 6 x 6 input cells, each where its channels begin
+    void (*input)(float *v, int64_t v_step, const float *const cells[36], int64_t n);
+    // u[i * u_step + k] of the window's 3 x 3 cells at w[i * w_step + k]
+    void (*weights)(float *u, int64_t u_step, const float *w, int64_t w_step, int64_t n);
+    // 4 x 4 output cells of the products m[i * m_step + k]
+    void (*output)(float *const cells[16], const float *m, int64_t m_step, int64_t n);
+} wf_cpu_winograd;
+
 // Attention between its products: a block of up to 64 queries (rows) and 64 keys. What rows do not see is
 // no term: hidden.
 #define WF_CPU_ATTENTION_KEYS 64
