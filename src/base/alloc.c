@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 static void *reallocate_default(void *user, void *ptr, size_t size_bytes)
 {
     (void)user;
@@ -96,6 +100,26 @@ weft_status wf_aligned_alloc(size_t size_bytes, size_t alignment, void *out_ptr,
 void wf_aligned_free(void *ptr)
 {
     free(ptr);
+}
+
+#define PAGE_BYTES ((size_t)4096)
+#define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
+
+weft_status wf_pages_alloc(size_t size_bytes, void *out_ptr, weft_error *err)
+{
+    // The bytes in whole huge pages; a last one that is less than half full is left to small pages.
+    const size_t huge_bytes = size_bytes < SIZE_MAX - HUGE_PAGE_BYTES
+                                  ? (size_bytes + HUGE_PAGE_BYTES / 2) & ~(HUGE_PAGE_BYTES - 1)
+                                  : 0;
+    if (huge_bytes == 0)
+        return wf_aligned_alloc(size_bytes, PAGE_BYTES, out_ptr, err);
+    WEFT_TRY(wf_aligned_alloc(size_bytes, HUGE_PAGE_BYTES, out_ptr, err));
+#ifdef MADV_HUGEPAGE
+    void *ptr;
+    memcpy(&ptr, out_ptr, sizeof ptr);
+    (void)madvise(ptr, huge_bytes, MADV_HUGEPAGE); // refused: slower, nothing else
+#endif
+    return WEFT_OK;
 }
 
 weft_status wf_strdup(const wf_allocator *a, const char *text, char **out, weft_error *err)

@@ -25,6 +25,9 @@ void wf_free(const wf_allocator *a, void *ptr);
 // arenas, whose pages are touched by their owners. Free with wf_aligned_free.
 weft_status wf_aligned_alloc(size_t size_bytes, size_t alignment, void *out_ptr, weft_error *err);
 void wf_aligned_free(void *ptr);
+// The same for memory that a program walks through in every step: at a page's boundary, and from half
+// a huge page on made of huge pages, where the system offers them.
+weft_status wf_pages_alloc(size_t size_bytes, void *out_ptr, weft_error *err);
 
 // false on overflow, *out then 0.
 bool wf_mul_size(size_t a, size_t b, size_t *out);

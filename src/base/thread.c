@@ -5,7 +5,13 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#endif
 
 weft_status wf_thread_start(wf_thread *out_thread, void *(*run)(void *), void *arg, weft_error *err)
 {
@@ -118,6 +124,29 @@ void wf_cond_broadcast(wf_cond *cond)
 {
     pthread_cond_broadcast(cond);
 }
+
+#ifdef __linux__
+void wf_word_wait(_Atomic uint32_t *word, uint32_t value)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+}
+void wf_word_wake(_Atomic uint32_t *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+#else
+// POSIX has no such call: short naps.
+void wf_word_wait(_Atomic uint32_t *word, uint32_t value)
+{
+    const struct timespec nap = {0, 50000};
+    if (atomic_load(word) == value)
+        (void)nanosleep(&nap, NULL);
+}
+void wf_word_wake(_Atomic uint32_t *word)
+{
+    (void)word;
+}
+#endif
 
 void wf_once_run(wf_once *once, void (*init)(void))
 {

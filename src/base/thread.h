@@ -3,6 +3,7 @@
 #define WF_BASE_THREAD_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/error.h"
 
@@ -39,6 +40,11 @@ void wf_cond_deinit(wf_cond *cond);
 void wf_cond_wait(wf_cond *cond, wf_mutex *mutex);
 void wf_cond_signal(wf_cond *cond);
 void wf_cond_broadcast(wf_cond *cond);
+
+// Sleeps while *word is value, until somebody calls wake. May return early: look again.
+void wf_word_wait(_Atomic uint32_t *word, uint32_t value);
+// Wakes all who wait for the word; whoever changed it calls this afterwards.
+void wf_word_wake(_Atomic uint32_t *word);
 
 // Runs init exactly once; others wait until it is done.
 void wf_once_run(wf_once *once, void (*init)(void));

@@ -3,27 +3,31 @@
 
 #include <string.h>
 
-// A page, so that no two buffers share one; more than the WF_BUFFER_ALIGN that plans count on.
-#define BUFFER_ALIGN ((size_t)4096)
-
-weft_status wf_host_buffer_create(weft_device *dev, size_t size_bytes, wf_device_buffer **out,
-                                  weft_error *err)
+weft_status wf_host_buffer_take(weft_device *dev, size_t size_bytes, wf_device_buffer **out,
+                                weft_error *err)
 {
     wf_device_buffer *buffer = NULL;
     *out = NULL;
     WEFT_TRY(wf_alloc(&dev->context->allocator, 1, sizeof *buffer, &buffer, err));
-    const weft_status status = wf_aligned_alloc(size_bytes, BUFFER_ALIGN, &buffer->data, err);
+    const weft_status status = wf_pages_alloc(size_bytes, &buffer->data, err);
     if (status != WEFT_OK) {
         wf_free(&dev->context->allocator, buffer);
         return status;
     }
-    // Also the first touch of each page: a run meets no page fault.
-    memset(buffer->data, 0, size_bytes);
     buffer->size_bytes = size_bytes;
     dev->buffer_bytes += size_bytes;
     if (dev->buffer_bytes > dev->peak_buffer_bytes)
         dev->peak_buffer_bytes = dev->buffer_bytes;
     *out = buffer;
+    return WEFT_OK;
+}
+
+weft_status wf_host_buffer_create(weft_device *dev, size_t size_bytes, wf_device_buffer **out,
+                                  weft_error *err)
+{
+    WEFT_TRY(wf_host_buffer_take(dev, size_bytes, out, err));
+    // Also the first touch of each page: a run meets no page fault.
+    memset((*out)->data, 0, size_bytes);
     return WEFT_OK;
 }
 

@@ -9,8 +9,12 @@ struct wf_device_buffer {
     size_t size_bytes;
 };
 
+// Zeroed ...
 weft_status wf_host_buffer_create(weft_device *dev, size_t size_bytes, wf_device_buffer **out,
                                   weft_error *err);
+// ... or left as it is, for a device that zeroes it by itself.
+weft_status wf_host_buffer_take(weft_device *dev, size_t size_bytes, wf_device_buffer **out,
+                                weft_error *err);
 void wf_host_buffer_destroy(weft_device *dev, wf_device_buffer *buffer);
 // Runs are over when they return, so copies have nothing to wait for.
 weft_status wf_host_buffer_write(weft_device *dev, wf_device_buffer *dst, size_t offset_bytes,

@@ -38,6 +38,7 @@ typedef struct wf_cpu_phase {
     wf_cpu_item_fn *run;
     const void *params;
     int64_t n_items;
+    bool is_alone; // so little work that the calling thread does it
 } wf_cpu_phase;
 
 // What a lowering is given, and where it puts what it makes.

@@ -98,6 +98,28 @@ static void close_device(weft_device *base)
     wf_free(&base->context->allocator, dev);
 }
 
+// What a thread zeroes at a time: a huge page.
+#define ZERO_BYTES ((size_t)2 * 1024 * 1024)
+
+static void zero_item(const void *params, int64_t item, const wf_cpu_worker *worker)
+{
+    const wf_device_buffer *buffer = params;
+    const size_t first = (size_t)item * ZERO_BYTES, left = buffer->size_bytes - first;
+    (void)worker;
+    memset(buffer->data + first, 0, left < ZERO_BYTES ? left : ZERO_BYTES);
+}
+
+// Zeroing is the first touch of each page, by the thread that is to have this part in a task cut
+// evenly: a run meets no page fault, and with several memories each thread has its part near by.
+static weft_status buffer_create(weft_device *dev, size_t size_bytes, wf_device_buffer **out,
+                                 weft_error *err)
+{
+    WEFT_TRY(wf_host_buffer_take(dev, size_bytes, out, err));
+    wf_cpu_pool_run(get_device(dev)->pool, zero_item, *out,
+                    (int64_t)((size_bytes + ZERO_BYTES - 1) / ZERO_BYTES));
+    return WEFT_OK;
+}
+
 static size_t task_workspace(weft_device *dev, const wf_task *task)
 {
     return wf_cpu_task_workspace(get_device(dev), task);
@@ -152,6 +174,15 @@ fail:
     return status;
 }
 
+static void run_phase(wf_cpu_pool *pool, const wf_cpu_phase *phase)
+{
+    if (phase->is_alone) {
+        wf_cpu_pool_run_alone(pool, phase->run, phase->params, phase->n_items);
+    } else {
+        wf_cpu_pool_run(pool, phase->run, phase->params, phase->n_items);
+    }
+}
+
 static weft_status enqueue(weft_device *base, wf_device_program *program, size_t first, size_t n,
                            weft_error *err)
 {
@@ -164,15 +195,17 @@ static weft_status enqueue(weft_device *base, wf_device_program *program, size_t
     program->failure.code = WEFT_OK;
     const uint64_t mode = wf_cpu_fenv_get();
     wf_cpu_fenv_set();
+    if (program->is_shared)
+        wf_cpu_pool_begin(pool);
     for (size_t i = first; i < first + n; i++) {
         const wf_cpu_task *task = &program->tasks[i];
         if (task->is_gated && atomic_load(&program->status) != WF_STATUS_GOOD)
             continue;
-        for (size_t k = 0; k < task->n_phases && program->failure.code == WEFT_OK; k++) {
-            const wf_cpu_phase *phase = &program->phases[task->first_phase + k];
-            wf_cpu_pool_run(pool, phase->run, phase->params, phase->n_items);
-        }
+        for (size_t k = 0; k < task->n_phases && program->failure.code == WEFT_OK; k++)
+            run_phase(pool, &program->phases[task->first_phase + k]);
     }
+    if (program->is_shared)
+        wf_cpu_pool_end(pool);
     wf_cpu_fenv_restore(mode);
     if (program->failure.code != WEFT_OK && err)
         *err = program->failure.error;
@@ -192,7 +225,7 @@ const wf_driver wf_driver_cpu = {
     .enumerate = enumerate,
     .open = open_device,
     .close = close_device,
-    .buffer_create = wf_host_buffer_create,
+    .buffer_create = buffer_create,
     .buffer_destroy = wf_host_buffer_destroy,
     .buffer_write = wf_host_buffer_write,
     .buffer_read = wf_host_buffer_read,

@@ -68,6 +68,13 @@ weft_status wf_cpu_take(wf_cpu_lower *q, size_t count, size_t size_bytes, void *
     return WEFT_OK;
 }
 
+// Less than some three microseconds of one thread: what it costs to hand items over and to wait for
+// them would be more than what another thread saves.
+static bool is_little(const wf_task *task)
+{
+    return task->cost.flops + task->cost.bytes < 65536.0;
+}
+
 weft_status wf_cpu_add_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
                              int64_t n_items, weft_error *err)
 {
@@ -80,7 +87,9 @@ weft_status wf_cpu_add_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *p
         return WEFT_OK;
     WEFT_TRY(wf_array_reserve(&p->memory.allocator, &p->phases, &p->phases_capacity,
                               p->n_phases + 1, sizeof *p->phases, err));
-    p->phases[p->n_phases++] = (wf_cpu_phase){run, params, n_items};
+    const bool is_alone = n_items == 1 || is_little(q->task);
+    p->phases[p->n_phases++] = (wf_cpu_phase){run, params, n_items, is_alone};
+    p->is_shared |= !is_alone;
     return WEFT_OK;
 }
 

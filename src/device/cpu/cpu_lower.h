@@ -16,6 +16,7 @@ struct wf_device_program {
     size_t n_tasks;
     wf_cpu_phase *phases;
     size_t n_phases, phases_capacity;
+    bool is_shared; // a phase is for more than one thread
     size_t scratch_bytes;
     wf_cpu_status status;
     wf_cpu_failure failure;

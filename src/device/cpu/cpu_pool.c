@@ -1,25 +1,37 @@
 // The cpu device's threads: one job at a time, cut into numbered items; the caller takes part.
 //
-// A job is published by one word: its low half counts the items that nobody has taken yet, its high
-// half the jobs so far. Taking an item is one compare-and-swap on that word; whoever has taken one may
-// read the job, because the caller does not write the next job before every item is done. A thread
-// that sleeps or was descheduled is not waited for: the others take its items.
+// A job gives each thread a range of its items. A thread takes items from the front of its own range
+// and, when that is empty, from the back of the others'. So a thread meets in one task what it left
+// in its cache in the one before, and an item costs no shared cache line until the ranges run out. A
+// range is one word, and taking an item one compare-and-swap on it. Whoever has taken an item may read
+// the job, because the caller does not write the next one before every item is done. A thread that
+// sleeps or was descheduled between items is not waited for: the others take its range.
 #include "device/cpu/cpu_pool.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
+#include "base/clock.h"
 #include "base/thread.h"
 #include "device/cpu/cpu_fenv.h"
 
-// How long a thread spins before it sleeps: some 10 to 20 microseconds, longer than the gap between
-// two tasks of a program and shorter than what a sleeping thread costs to wake.
-#define N_SPINS 400
+// How long a thread spins before it sleeps, while a program runs and after it: longer than the parts
+// of a program that one thread does alone, and than it takes to wake a thread.
+#define SPIN_RUNNING_NS 100000u
+#define SPIN_IDLE_NS 20000u
+// Pauses between two looks at the clock.
+#define N_PAUSES 8
+
+// Threads do not share the pairs of cache lines that processors fetch.
+#define LINE_BYTES 128
 
 typedef struct pool_thread {
     wf_cpu_pool *pool;
     wf_thread thread;
     wf_cpu_worker worker;
-    char padding[64]; // threads read their own entry in every item
+    char padding_before[LINE_BYTES];
+    _Atomic uint64_t range; // first << 32 | end of the items that nobody has taken
+    char padding_after[LINE_BYTES];
 } pool_thread;
 
 struct wf_cpu_pool {
@@ -32,58 +44,85 @@ struct wf_cpu_pool {
     // The job. Written by the caller while no item is open.
     wf_cpu_item_fn *run;
     const void *params;
-    uint32_t n_items;
 
-    char padding_before[64];
-    _Atomic uint64_t ticket; // jobs << 32 | items not taken
-    char padding_between[64];
+    char padding_before[LINE_BYTES];
+    _Atomic uint32_t n_jobs; // so far; what the threads wait for
+    _Atomic bool is_running; // a program's run has begun and not ended
+    _Atomic bool is_ending;
+    char padding_between[LINE_BYTES];
     _Atomic uint32_t n_open; // items not done
-    char padding_after[64];
-
-    wf_mutex mutex;
-    wf_cond wake; // a job is there, or the end
-    wf_cond done; // the last item is done
+    char padding_after[LINE_BYTES];
     _Atomic uint32_t n_asleep;
     _Atomic bool is_caller_asleep;
-    _Atomic bool is_ending;
 };
 
-// Takes and runs items until none is left. True if it ran any.
-static bool work(wf_cpu_pool *pool, const wf_cpu_worker *worker)
+static bool take_first(_Atomic uint64_t *range, uint32_t *out_item)
 {
-    bool any = false;
-    uint64_t ticket = atomic_load_explicit(&pool->ticket, memory_order_acquire);
-    while ((uint32_t)ticket != 0) {
-        if (!atomic_compare_exchange_weak_explicit(&pool->ticket, &ticket, ticket - 1,
-                                                   memory_order_acq_rel, memory_order_acquire))
-            continue;
-        if (!any && worker->idx != 0)
-            wf_cpu_fenv_set();
-        any = true;
-        pool->run(pool->params, (int64_t)(pool->n_items - (uint32_t)ticket), worker);
-        if (atomic_fetch_sub(&pool->n_open, 1) == 1 && atomic_load(&pool->is_caller_asleep)) {
-            wf_mutex_lock(&pool->mutex);
-            wf_cond_signal(&pool->done);
-            wf_mutex_unlock(&pool->mutex);
-        }
-        ticket = atomic_load_explicit(&pool->ticket, memory_order_acquire);
+    uint64_t left = atomic_load_explicit(range, memory_order_acquire);
+    while ((uint32_t)(left >> 32) < (uint32_t)left) {
+        *out_item = (uint32_t)(left >> 32);
+        if (atomic_compare_exchange_weak_explicit(range, &left, left + (UINT64_C(1) << 32),
+                                                  memory_order_acq_rel, memory_order_acquire))
+            return true;
     }
-    return any;
+    return false;
 }
 
-static bool has_work(wf_cpu_pool *pool)
+static bool take_last(_Atomic uint64_t *range, uint32_t *out_item)
 {
-    return (uint32_t)atomic_load(&pool->ticket) != 0 || atomic_load(&pool->is_ending);
+    uint64_t left = atomic_load_explicit(range, memory_order_acquire);
+    while ((uint32_t)(left >> 32) < (uint32_t)left) {
+        *out_item = (uint32_t)left - 1;
+        if (atomic_compare_exchange_weak_explicit(range, &left, left - 1, memory_order_acq_rel,
+                                                  memory_order_acquire))
+            return true;
+    }
+    return false;
 }
 
-static void sleep_until_woken(wf_cpu_pool *pool)
+// Takes and runs items until none is left.
+static void work(wf_cpu_pool *pool, const wf_cpu_worker *worker)
 {
-    wf_mutex_lock(&pool->mutex);
+    uint32_t n_done = 0, item;
+    while (take_first(&pool->threads[worker->idx].range, &item)) {
+        pool->run(pool->params, (int64_t)item, worker);
+        n_done++;
+    }
+    for (uint32_t k = 1; k < pool->n_threads; k++) {
+        pool_thread *other = &pool->threads[(worker->idx + k) % pool->n_threads];
+        while (take_last(&other->range, &item)) {
+            pool->run(pool->params, (int64_t)item, worker);
+            n_done++;
+        }
+    }
+    if (n_done != 0 && atomic_fetch_sub(&pool->n_open, n_done) == n_done &&
+        atomic_load(&pool->is_caller_asleep))
+        wf_word_wake(&pool->n_open);
+}
+
+// Returns the number of a job that is not `seen`.
+static uint32_t wait_for_job(wf_cpu_pool *pool, uint32_t seen)
+{
+    uint32_t now;
+    const uint64_t start = wf_clock_ns();
+    for (uint32_t i = 1;; i++) {
+        now = atomic_load_explicit(&pool->n_jobs, memory_order_acquire);
+        if (now != seen)
+            return now;
+        wf_cpu_pause();
+        if (i % N_PAUSES != 0)
+            continue;
+        const bool is_running = atomic_load_explicit(&pool->is_running, memory_order_relaxed);
+        if (wf_clock_ns() - start > (is_running ? SPIN_RUNNING_NS : SPIN_IDLE_NS))
+            break;
+    }
+    // Whoever goes to sleep counts itself first and looks at the word afterwards; who changes it does
+    // so first and looks at the count afterwards.
     atomic_fetch_add(&pool->n_asleep, 1);
-    while (!has_work(pool))
-        wf_cond_wait(&pool->wake, &pool->mutex);
+    while ((now = atomic_load(&pool->n_jobs)) == seen)
+        wf_word_wait(&pool->n_jobs, seen);
     atomic_fetch_sub(&pool->n_asleep, 1);
-    wf_mutex_unlock(&pool->mutex);
+    return now;
 }
 
 static void *thread_main(void *arg)
@@ -92,84 +131,93 @@ static void *thread_main(void *arg)
     wf_cpu_pool *pool = self->pool;
     if (pool->is_pinned)
         (void)wf_thread_pin_self((int32_t)self->worker.idx);
-    wf_cpu_fenv_set();
-    for (uint32_t n_spins = 0; !atomic_load_explicit(&pool->is_ending, memory_order_acquire);) {
-        if (work(pool, &self->worker)) {
-            n_spins = 0;
-        } else if (++n_spins < N_SPINS) {
-            wf_cpu_pause();
-        } else {
-            sleep_until_woken(pool);
-            n_spins = 0;
-        }
+    for (uint32_t seen = 0;;) {
+        seen = wait_for_job(pool, seen);
+        if (atomic_load(&pool->is_ending))
+            return NULL;
+        wf_cpu_fenv_set();
+        work(pool, &self->worker);
     }
-    return NULL;
 }
 
 static void wait_until_done(wf_cpu_pool *pool)
 {
-    for (uint32_t i = 0; i < N_SPINS; i++) {
+    const uint64_t start = wf_clock_ns();
+    uint32_t open;
+    for (uint32_t i = 1;; i++) {
         if (atomic_load_explicit(&pool->n_open, memory_order_acquire) == 0)
             return;
         wf_cpu_pause();
+        if (i % N_PAUSES == 0 && wf_clock_ns() - start > SPIN_RUNNING_NS)
+            break;
     }
-    wf_mutex_lock(&pool->mutex);
     atomic_store(&pool->is_caller_asleep, true);
-    while (atomic_load(&pool->n_open) != 0)
-        wf_cond_wait(&pool->done, &pool->mutex);
+    while ((open = atomic_load(&pool->n_open)) != 0)
+        wf_word_wait(&pool->n_open, open);
     atomic_store(&pool->is_caller_asleep, false);
-    wf_mutex_unlock(&pool->mutex);
+}
+
+static void announce(wf_cpu_pool *pool)
+{
+    atomic_fetch_add(&pool->n_jobs, 1);
+    if (atomic_load(&pool->n_asleep) != 0)
+        wf_word_wake(&pool->n_jobs);
+}
+
+void wf_cpu_pool_run_alone(wf_cpu_pool *pool, wf_cpu_item_fn *run, const void *params,
+                           int64_t n_items)
+{
+    for (int64_t i = 0; i < n_items; i++)
+        run(params, i, &pool->threads[0].worker);
 }
 
 void wf_cpu_pool_run(wf_cpu_pool *pool, wf_cpu_item_fn *run, const void *params, int64_t n_items)
 {
-    const wf_cpu_worker *caller = &pool->threads[0].worker;
+    const uint64_t n = (uint64_t)n_items, n_threads = pool->n_threads;
     WEFT_ASSERT(n_items <= WF_CPU_MAX_ITEMS);
-    if (pool->n_threads == 1 || n_items == 1) {
-        for (int64_t i = 0; i < n_items; i++)
-            run(params, i, caller);
+    if (n_threads == 1 || n_items <= 1) {
+        wf_cpu_pool_run_alone(pool, run, params, n_items);
         return;
     }
-    if (n_items == 0)
-        return;
     pool->run = run;
     pool->params = params;
-    pool->n_items = (uint32_t)n_items;
-    atomic_store(&pool->n_open, (uint32_t)n_items);
-    const uint64_t job = (atomic_load(&pool->ticket) >> 32) + 1;
-    atomic_store(&pool->ticket, job << 32 | (uint64_t)n_items);
-    // Whoever goes to sleep counts itself first and looks at the ticket afterwards.
-    if (atomic_load(&pool->n_asleep) != 0) {
-        wf_mutex_lock(&pool->mutex);
-        wf_cond_broadcast(&pool->wake);
-        wf_mutex_unlock(&pool->mutex);
+    atomic_store_explicit(&pool->n_open, (uint32_t)n, memory_order_relaxed);
+    for (uint64_t i = 0; i < n_threads; i++) {
+        const uint64_t first = (n * i + n_threads - 1) / n_threads;
+        const uint64_t end = (n * (i + 1) + n_threads - 1) / n_threads;
+        atomic_store_explicit(&pool->threads[i].range, first << 32 | end, memory_order_release);
     }
-    (void)work(pool, caller);
+    announce(pool);
+    work(pool, &pool->threads[0].worker);
     wait_until_done(pool);
+}
+
+void wf_cpu_pool_begin(wf_cpu_pool *pool)
+{
+    atomic_store(&pool->is_running, true);
+    if (atomic_load(&pool->n_asleep) != 0)
+        announce(pool); // a job without items
+}
+
+void wf_cpu_pool_end(wf_cpu_pool *pool)
+{
+    atomic_store(&pool->is_running, false);
 }
 
 weft_status wf_cpu_pool_create(const wf_allocator *a, uint32_t n_threads, bool is_pinned,
                                wf_cpu_pool **out_pool, weft_error *err)
 {
-    weft_status status = WEFT_OK;
     wf_cpu_pool *pool = NULL;
     *out_pool = NULL;
     WEFT_TRY(wf_alloc(a, 1, sizeof *pool, &pool, err));
     pool->allocator = *a;
     pool->is_pinned = is_pinned;
-    status = wf_mutex_init(&pool->mutex, err);
-    if (status != WEFT_OK)
-        goto fail;
-    status = wf_cond_init(&pool->wake, err);
-    if (status != WEFT_OK)
-        goto fail_mutex;
-    status = wf_cond_init(&pool->done, err);
-    if (status != WEFT_OK)
-        goto fail_wake;
-    status = wf_alloc(a, n_threads, sizeof *pool->threads, &pool->threads, err);
-    if (status != WEFT_OK)
-        goto fail_done;
     pool->n_threads = n_threads;
+    weft_status status = wf_alloc(a, n_threads, sizeof *pool->threads, &pool->threads, err);
+    if (status != WEFT_OK) {
+        wf_free(a, pool);
+        return status;
+    }
     for (uint32_t i = 0; i < n_threads; i++) {
         pool->threads[i].pool = pool;
         pool->threads[i].worker.idx = i;
@@ -183,15 +231,6 @@ weft_status wf_cpu_pool_create(const wf_allocator *a, uint32_t n_threads, bool i
     }
     *out_pool = pool;
     return WEFT_OK;
-fail_done:
-    wf_cond_deinit(&pool->done);
-fail_wake:
-    wf_cond_deinit(&pool->wake);
-fail_mutex:
-    wf_mutex_deinit(&pool->mutex);
-fail:
-    wf_free(a, pool);
-    return status;
 }
 
 void wf_cpu_pool_destroy(wf_cpu_pool *pool)
@@ -199,17 +238,12 @@ void wf_cpu_pool_destroy(wf_cpu_pool *pool)
     if (!pool)
         return;
     const wf_allocator allocator = pool->allocator;
-    wf_mutex_lock(&pool->mutex);
     atomic_store(&pool->is_ending, true);
-    wf_cond_broadcast(&pool->wake);
-    wf_mutex_unlock(&pool->mutex);
+    announce(pool);
     for (uint32_t i = 1; i < pool->n_threads; i++)
         wf_thread_join(&pool->threads[i].thread);
     for (uint32_t i = 0; i < pool->n_threads; i++)
         wf_aligned_free(pool->threads[i].worker.scratch);
-    wf_cond_deinit(&pool->done);
-    wf_cond_deinit(&pool->wake);
-    wf_mutex_deinit(&pool->mutex);
     wf_free(&allocator, pool->threads);
     wf_free(&allocator, pool);
 }
@@ -226,7 +260,8 @@ weft_status wf_cpu_pool_reserve(wf_cpu_pool *pool, size_t size_bytes, weft_error
     // Workers read their entry only while a job runs, and none runs now.
     for (uint32_t i = 0; i < pool->n_threads; i++) {
         char *scratch = NULL;
-        WEFT_TRY(wf_aligned_alloc(size_bytes, 64, &scratch, err));
+        WEFT_TRY(wf_pages_alloc(size_bytes, &scratch, err));
+        memset(scratch, 0, size_bytes); // the first touch
         wf_aligned_free(pool->threads[i].worker.scratch);
         pool->threads[i].worker.scratch = scratch;
     }

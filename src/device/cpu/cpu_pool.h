@@ -9,7 +9,7 @@ typedef struct wf_cpu_pool wf_cpu_pool;
 // What an item knows of the thread that runs it.
 typedef struct wf_cpu_worker {
     uint32_t idx;  // 0: the calling thread
-    char *scratch; // its own memory, as much as the program asked for; 64-byte aligned
+    char *scratch; // its own memory, as much as the program asked for; page-aligned
 } wf_cpu_worker;
 
 typedef void wf_cpu_item_fn(const void *params, int64_t item, const wf_cpu_worker *worker);
@@ -27,8 +27,15 @@ uint32_t wf_cpu_pool_n_threads(const wf_cpu_pool *pool);
 // Gives every thread size_bytes of scratch at least; what was there is lost.
 weft_status wf_cpu_pool_reserve(wf_cpu_pool *pool, size_t size_bytes, weft_error *err);
 
-// Calls run(params, item, worker) for every item in [0, n_items) and returns when all are done. Items
-// start in ascending order; which thread takes which is open. One caller at a time.
+// Calls run(params, item, worker) for every item in [0, n_items) and returns when all are done, in any
+// order on any threads. One caller at a time.
 void wf_cpu_pool_run(wf_cpu_pool *pool, wf_cpu_item_fn *run, const void *params, int64_t n_items);
+// The same on the calling thread: for work that is shorter than handing it over.
+void wf_cpu_pool_run_alone(wf_cpu_pool *pool, wf_cpu_item_fn *run, const void *params,
+                           int64_t n_items);
+// Around jobs that follow one another closely: begin wakes the threads, which then wait for the next
+// job without sleeping for a while. Optional.
+void wf_cpu_pool_begin(wf_cpu_pool *pool);
+void wf_cpu_pool_end(wf_cpu_pool *pool);
 
 #endif
