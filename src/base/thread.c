@@ -38,23 +38,31 @@ void wf_thread_join(wf_thread *thread)
 }
 
 #ifdef __linux__
-bool wf_thread_pin_self(int32_t position)
+int32_t wf_thread_processor_at(int32_t position)
 {
-    cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed))
-        return false;
-    int n = CPU_COUNT(&allowed);
-    if (n < 1 || position < 0)
-        return false;
-    int left = (int)position % n;
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &allowed) || left-- > 0)
-            continue;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        return pthread_setaffinity_np(pthread_self(), sizeof one, &one) == 0;
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) || position < 0)
+        return -1;
+    for (int32_t cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET((size_t)cpu, &allowed) && position-- == 0)
+            return cpu;
     }
-    return false;
+    return -1;
+}
+
+int32_t wf_thread_processor(void)
+{
+    return (int32_t)sched_getcpu();
+}
+
+bool wf_thread_pin(wf_thread *thread, int32_t processor)
+{
+    cpu_set_t one;
+    if (processor < 0 || processor >= CPU_SETSIZE)
+        return false;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)processor, &one);
+    return pthread_setaffinity_np(thread->handle, sizeof one, &one) == 0;
 }
 
 int32_t wf_thread_n_processors(void)
@@ -66,9 +74,20 @@ int32_t wf_thread_n_processors(void)
     return n > 0 ? (int32_t)n : 1;
 }
 #else
-bool wf_thread_pin_self(int32_t position)
+int32_t wf_thread_processor_at(int32_t position)
 {
     (void)position;
+    return -1;
+}
+
+int32_t wf_thread_processor(void)
+{
+    return -1;
+}
+
+bool wf_thread_pin(wf_thread *thread, int32_t processor)
+{
+    (void)thread, (void)processor;
     return false;
 }
 

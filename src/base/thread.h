@@ -24,9 +24,12 @@ weft_status wf_thread_start(wf_thread *out_thread, void *(*run)(void *), void *a
                             weft_error *err);
 // Waits for the end. Accepts a thread that was never started (zeroed).
 void wf_thread_join(wf_thread *thread);
-// Asks the system to keep the calling thread on one of the processors that the process may use
-// (position taken modulo their number). A wish: false when refused.
-bool wf_thread_pin_self(int32_t position);
+// The position-th of the processors that the calling thread may run on, and the one that it runs on now;
+// -1: there is none, or the system does not say.
+int32_t wf_thread_processor_at(int32_t position);
+int32_t wf_thread_processor(void);
+// Asks the system to keep a started thread on a processor. A wish: false when refused.
+bool wf_thread_pin(wf_thread *thread, int32_t processor);
 // Processors that this process may run on, at least 1.
 int32_t wf_thread_n_processors(void);
 

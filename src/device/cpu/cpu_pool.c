@@ -29,6 +29,7 @@ typedef struct pool_thread {
     wf_cpu_pool *pool;
     wf_thread thread;
     wf_cpu_worker worker;
+    int32_t processor; // that it is pinned to; of [0]: where the caller was seen last; -1: any
     char padding_before[LINE_BYTES];
     _Atomic uint64_t range; // first << 32 | end of the items that nobody has taken
     char padding_after[LINE_BYTES];
@@ -37,7 +38,6 @@ typedef struct pool_thread {
 struct wf_cpu_pool {
     wf_allocator allocator;
     uint32_t n_threads;
-    bool is_pinned;
     pool_thread *threads; // [0] is the caller
     size_t scratch_bytes;
 
@@ -125,12 +125,22 @@ static uint32_t wait_for_job(wf_cpu_pool *pool, uint32_t seen)
     return now;
 }
 
+// As much of a thread's stack as an item takes: no step meets its first touch.
+#define STACK_BYTES ((size_t)65536)
+
+static WF_NOINLINE void touch_stack(void)
+{
+    volatile char room[STACK_BYTES];
+    for (size_t i = 0; i < STACK_BYTES; i += 1024)
+        room[i] = 0;
+    (void)room[0];
+}
+
 static void *thread_main(void *arg)
 {
     pool_thread *self = arg;
     wf_cpu_pool *pool = self->pool;
-    if (pool->is_pinned)
-        (void)wf_thread_pin_self((int32_t)self->worker.idx);
+    touch_stack();
     for (uint32_t seen = 0;;) {
         seen = wait_for_job(pool, seen);
         if (atomic_load(&pool->is_ending))
@@ -192,8 +202,24 @@ void wf_cpu_pool_run(wf_cpu_pool *pool, wf_cpu_item_fn *run, const void *params,
     wait_until_done(pool);
 }
 
+// The caller is the program's own thread and goes where the system likes. Where it meets a pinned
+// thread, that one goes to where the caller came from.
+static void make_way(wf_cpu_pool *pool)
+{
+    const int32_t now = wf_thread_processor(), before = pool->threads[0].processor;
+    if (now == before || before < 0)
+        return;
+    for (uint32_t i = 1; i < pool->n_threads; i++) {
+        pool_thread *t = &pool->threads[i];
+        if (t->processor == now && wf_thread_pin(&t->thread, before))
+            t->processor = before;
+    }
+    pool->threads[0].processor = now;
+}
+
 void wf_cpu_pool_begin(wf_cpu_pool *pool)
 {
+    make_way(pool);
     atomic_store(&pool->is_running, true);
     if (atomic_load(&pool->n_asleep) != 0)
         announce(pool); // a job without items
@@ -204,6 +230,20 @@ void wf_cpu_pool_end(wf_cpu_pool *pool)
     atomic_store(&pool->is_running, false);
 }
 
+// Each thread a processor of its own, the caller's left out.
+static void pin(wf_cpu_pool *pool)
+{
+    int32_t position = 0;
+    pool->threads[0].processor = wf_thread_processor();
+    for (uint32_t i = 1; i < pool->n_threads; i++) {
+        pool_thread *t = &pool->threads[i];
+        int32_t processor = wf_thread_processor_at(position++);
+        if (processor == pool->threads[0].processor)
+            processor = wf_thread_processor_at(position++);
+        t->processor = wf_thread_pin(&t->thread, processor) ? processor : -1;
+    }
+}
+
 weft_status wf_cpu_pool_create(const wf_allocator *a, uint32_t n_threads, bool is_pinned,
                                wf_cpu_pool **out_pool, weft_error *err)
 {
@@ -211,7 +251,6 @@ weft_status wf_cpu_pool_create(const wf_allocator *a, uint32_t n_threads, bool i
     *out_pool = NULL;
     WEFT_TRY(wf_alloc(a, 1, sizeof *pool, &pool, err));
     pool->allocator = *a;
-    pool->is_pinned = is_pinned;
     pool->n_threads = n_threads;
     weft_status status = wf_alloc(a, n_threads, sizeof *pool->threads, &pool->threads, err);
     if (status != WEFT_OK) {
@@ -221,6 +260,7 @@ weft_status wf_cpu_pool_create(const wf_allocator *a, uint32_t n_threads, bool i
     for (uint32_t i = 0; i < n_threads; i++) {
         pool->threads[i].pool = pool;
         pool->threads[i].worker.idx = i;
+        pool->threads[i].processor = -1;
     }
     for (uint32_t i = 1; i < n_threads; i++) {
         status = wf_thread_start(&pool->threads[i].thread, thread_main, &pool->threads[i], err);
@@ -229,6 +269,8 @@ weft_status wf_cpu_pool_create(const wf_allocator *a, uint32_t n_threads, bool i
             return status;
         }
     }
+    if (is_pinned)
+        pin(pool);
     *out_pool = pool;
     return WEFT_OK;
 }
