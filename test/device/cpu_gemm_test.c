@@ -39,10 +39,36 @@ static void check_case(const matmul_case *c, uint64_t seed, int fill)
 static void chosen_shapes(void **state)
 {
     static const int64_t shapes[][4] = {
-        {0, 0, 5, 3},     {0, 3, 0, 2},    {0, 4, 5, 0},     {0, 1, 1, 1},      {0, 1, 10, 128},
-        {0, 7, 10, 64},   {0, 64, 10, 33}, {0, 10, 128, 64}, {0, 17, 49, 31},   {0, 8, 48, 384},
-        {0, 33, 64, 385}, {0, 200, 65, 7}, {0, 193, 97, 50}, {3, 5, 17, 9},     {2, 130, 70, 40},
-        {0, 2, 3, 4096},  {0, 2, 3, 4097}, {0, 3, 20, 9000}, {0, 1, 5, 140000}, {0, 5, 400, 20},
+        {0, 0, 5, 3},
+        {0, 3, 0, 2},
+        {0, 4, 5, 0},
+        {0, 1, 1, 1},
+        {0, 1, 10, 128},
+        {0, 7, 10, 64},
+        {0, 64, 10, 33},
+        {0, 10, 128, 64},
+        {0, 17, 49, 31},
+        {0, 8, 48, 384},
+        {0, 33, 64, 385},
+        {0, 200, 65, 7},
+        {0, 193, 97, 50},
+        {3, 5, 17, 9},
+        {2, 130, 70, 40},
+        {0, 2, 3, 4096},
+        {0, 2, 3, 4097},
+        {0, 3, 20, 9000},
+        {0, 1, 5, 140000},
+        {0, 5, 400, 20},
+        // a few rows, a few columns, more rows than one item has
+        {0, 1, 70, 83},
+        {0, 4, 33, 100},
+        {0, 12, 97, 35},
+        {3, 2, 40, 66},
+        {0, 70, 10, 83},
+        {0, 33, 11, 4100},
+        {0, 97, 1, 50},
+        {2, 40, 5, 66},
+        {0, 390, 50, 20},
     };
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -158,6 +184,41 @@ static void check_pack(const wf_cpu_products *p, int64_t n_terms, int64_t n_cols
     unguard(&dst);
 }
 
+static void check_few(const wf_cpu_products *p, int64_t n_rows, int64_t n_cols, int64_t n_terms,
+                      bool is_at_end)
+{
+    guarded a = guard((size_t)(n_rows * n_terms), is_at_end);
+    guarded b = guard((size_t)(n_cols * n_terms), is_at_end);
+    guarded c = guard((size_t)(n_rows * n_cols), is_at_end);
+    for (int form = 0; form < 4; form++) {
+        const bool is_ta = form & 1, is_tc = form & 2;
+        const wf_cpu_few few = {.n_rows = n_rows,
+                                .n_cols = n_cols,
+                                .n_terms = n_terms,
+                                .a = a.data,
+                                .a_row = is_ta ? 1 : n_terms,
+                                .a_term = is_ta ? n_rows : 1,
+                                .b = b.data,
+                                .b_col = n_terms,
+                                .c = c.data,
+                                .c_row = is_tc ? 1 : n_cols,
+                                .c_col = is_tc ? n_rows : 1,
+                                .is_last = true};
+        p->few(&few);
+        for (int64_t i = 0; i < n_rows; i++) {
+            for (int64_t j = 0; j < n_cols; j++) {
+                float sum = 0.0f;
+                for (int64_t t = 0; t < n_terms; t++)
+                    sum += a.data[i * few.a_row + t * few.a_term] * b.data[j * n_terms + t];
+                assert_true(c.data[i * few.c_row + j * few.c_col] == sum);
+            }
+        }
+    }
+    unguard(&a);
+    unguard(&b);
+    unguard(&c);
+}
+
 static void check_lanes(const wf_cpu_products *p, int64_t n_lanes, int64_t n_terms, bool is_at_end)
 {
     guarded a = guard((size_t)(n_lanes * n_terms), is_at_end);
@@ -187,6 +248,10 @@ static void guard_pages(void **state)
             continue;
         const wf_cpu_products *p = wf_cpu_isa_at(i)->products;
         for (int at_end = 0; at_end < 2; at_end++) {
+            for (int64_t rows = 1; rows <= WF_CPU_FEW; rows++) {
+                for (int64_t cols = 1; cols <= 2 * p->sizes->lanes + 1; cols += 1 + cols % 3)
+                    check_few(p, rows, cols, 1 + (rows * cols * 5) % 37, at_end != 0);
+            }
             for (int64_t cols = 1; cols <= p->sizes->cols; cols++) {
                 for (int64_t rows = 1; rows <= 2 * p->sizes->rows + 1; rows++)
                     check_tiles(p, rows, cols, 1 + (rows * cols) % 5, at_end != 0);

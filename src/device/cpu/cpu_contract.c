@@ -4,17 +4,22 @@
 // a are copied once per pass over k where several panels read them (rows a power of two apart would
 // fight for the same lines of L1). b is packed in the workspace, by a phase before, when several items
 // share it; else each item packs what it needs, and a few rows read whole panels where they are.
+//
+// A few rows whose matrix has its terms side by side pack nothing (cpu_gemm_few.c); a few columns are
+// that product with a and b exchanged.
 #include "device/cpu/cpu_panel.h"
 
 #include <string.h>
 
-#define MAX_ROWS_TILES 24 // tiles of rows in an item: with their panel they stay in L2
-#define MAX_PANELS 8      // panels of columns in an item
-#define MIN_ITEMS 8       // a product of some size is cut for as many threads at least
-#define ITEM_FLOPS 1e6    // and not into smaller items than this
-#define COPY_PAD 16       // floats between copied rows
-#define MAX_TILE_ROWS 8   // of any instruction set
-#define MAX_PASS_TERMS 384
+#define MAX_PANELS 16      // panels of columns in an item
+#define MIN_ITEMS 8        // a product of some size is cut for as many threads at least
+#define ITEM_FLOPS 1e6     // and not into smaller items than this
+#define MIN_ITEM_ROWS 16   // what reading b costs, as rows of arithmetic
+#define MIN_SHARED_ROWS 64 // of an item, before its columns are cut
+#define COPY_PAD 16        // floats between copied rows
+#define COPY_ROWS 16       // rows side by side in a copy whose terms were apart
+#define MAX_ITEM_ROWS 384  // of any instruction set
+#define MAX_PASS_TERMS 512
 
 typedef struct matrix {
     const wf_view *view;
@@ -27,7 +32,9 @@ typedef struct cut {
     int64_t n_batches, m, n, k;
     int64_t item_rows, item_cols; // of an item
     int64_t n_row_items, n_col_items;
-    bool is_packed; // b, in the workspace
+    bool is_few;       // rows, and b's terms lie side by side
+    bool is_exchanged; // a and b, m and n: c transposed
+    bool is_packed;    // b, in the workspace
 } cut;
 
 typedef struct contract_params {
@@ -57,6 +64,29 @@ static bool is_b_steady(const wf_task *task)
     return task->first_step != WF_NO_INDEX && (task->steady_inputs & 2) != 0;
 }
 
+// Do the terms of operand 0 or 1 lie side by side?
+static bool has_terms_together(const wf_task *task, int operand)
+{
+    const wf_view *view = &task->inputs[operand];
+    const bool is_transposed = task->node->attrs[operand].u.i != 0;
+    return view->strides[view->type.ndim - (is_transposed == (operand == 0) ? 2 : 1)] == 1;
+}
+
+// A few rows of tiles wait for their chains, and packing would cost more than they do, unless a scan packs
+// once for all its steps; a few columns leave lanes empty.
+static void find_few(const wf_cpu_tile_sizes *s, const wf_task *task, cut *q)
+{
+    q->is_few = q->m <= WF_CPU_FEW && has_terms_together(task, 1) && !is_b_steady(task);
+    q->is_exchanged = !q->is_few && q->n <= WF_CPU_FEW && q->n % s->lanes != 0 &&
+                      q->m >= s->lanes && has_terms_together(task, 0);
+    if (q->is_exchanged) {
+        const int64_t m = q->m;
+        q->m = q->n;
+        q->n = m;
+        q->is_few = true;
+    }
+}
+
 static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
 {
     const weft_type *out = &task->outputs[0].type, *a = &task->inputs[0].type;
@@ -69,25 +99,29 @@ static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
     q.k = a->dims[a->ndim - (is_ta ? 2 : 1)];
     if (q.n_batches * q.m * q.n == 0)
         return q;
+    find_few(s, task, &q);
     const int64_t tiles = wf_cpu_div_up(q.m, s->rows), vectors = wf_cpu_div_up(q.n, s->lanes);
-    int64_t n_row_cuts = wf_cpu_div_up(tiles, MAX_ROWS_TILES);
+    int64_t n_row_cuts = q.is_few ? 1 : wf_cpu_div_up(q.m, s->item_rows);
     int64_t n_col_cuts = wf_cpu_div_up(vectors * s->lanes, MAX_PANELS * s->cols);
     for (;;) {
         q.item_rows = wf_cpu_min(wf_cpu_div_up(tiles, n_row_cuts) * s->rows, q.m);
         q.item_cols = wf_cpu_min(wf_cpu_div_up(vectors, n_col_cuts) * s->lanes, q.n);
         q.n_row_items = wf_cpu_div_up(q.m, q.item_rows);
         q.n_col_items = wf_cpu_div_up(q.n, q.item_cols);
-        const double flops = 2.0 * (double)(q.item_rows * q.item_cols) * (double)q.k;
+        const int64_t rows = q.item_rows > MIN_ITEM_ROWS ? q.item_rows : MIN_ITEM_ROWS;
+        const double flops = 2.0 * (double)(rows * q.item_cols) * (double)q.k;
         if (q.n_batches * q.n_row_items * q.n_col_items >= MIN_ITEMS || flops < 2 * ITEM_FLOPS)
             break;
-        if (q.item_cols > s->cols) // cutting rows makes items share b
-            n_col_cuts *= 2;
-        else if (q.item_rows > s->rows)
+        // Cutting rows makes items share b, cutting columns makes them copy the same rows.
+        if ((n_row_cuts > 1 && q.item_rows > MIN_SHARED_ROWS) || q.item_cols <= s->cols) {
+            if (q.item_rows <= s->rows || q.is_few)
+                break;
             n_row_cuts *= 2;
-        else
-            break;
+        } else {
+            n_col_cuts *= 2;
+        }
     }
-    q.is_packed = q.n_row_items > 1 || is_b_steady(task);
+    q.is_packed = !q.is_few && (q.n_row_items > 1 || is_b_steady(task));
     return q;
 }
 
@@ -99,7 +133,12 @@ static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
                        : 0;
 }
 
-// Item: the columns of one item of c, one pass of terms.
+static int64_t get_n_panels(const wf_cpu_tile_sizes *s, const cut *q)
+{
+    return wf_cpu_div_up(q->item_cols, s->cols) + 1; // the last two may share what one would hold
+}
+
+// Item: a panel of the columns of one item of c, one pass of terms.
 static void run_pack(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const contract_params *p = params;
@@ -108,16 +147,21 @@ static void run_pack(const void *params, int64_t item, const wf_cpu_worker *work
     const int64_t pass = wf_cpu_pass_terms(s), n_passes = wf_cpu_div_up(q->k, pass);
     const int64_t k0 = item % n_passes * pass, n_terms = wf_cpu_min(pass, q->k - k0);
     item /= n_passes;
+    const int64_t panel = item % get_n_panels(s, q);
+    item /= get_n_panels(s, q);
     const int64_t n0 = item % q->n_col_items * q->item_cols, batch = item / q->n_col_items;
     const int64_t end = wf_cpu_min(n0 + q->item_cols, q->n);
     float *packed = p->packed + batch * wf_cpu_packed_floats(s, q->n, q->k);
     const float *b = get_batch(&p->b, batch) + k0 * p->b.row;
+    int64_t j0 = n0;
     (void)worker;
-    for (int64_t j0 = n0, width; j0 < end; j0 += width) {
-        width = wf_cpu_panel_width(s, end, j0);
-        p->products->pack(packed + j0 * q->k + k0 * width, width, b + j0 * p->b.column, p->b.row,
-                          p->b.column, n_terms, wf_cpu_min(width, end - j0));
-    }
+    for (int64_t i = 0; i < panel && j0 < end; i++)
+        j0 += wf_cpu_panel_width(s, end, j0);
+    if (j0 >= end)
+        return;
+    const int64_t width = wf_cpu_panel_width(s, end, j0);
+    p->products->pack(packed + j0 * q->k + k0 * width, width, b + j0 * p->b.column, p->b.row,
+                      p->b.column, n_terms, wf_cpu_min(width, end - j0));
 }
 
 // One item at work: where its operands begin, and its part of the scratch.
@@ -151,22 +195,38 @@ static part get_part(const contract_params *p, int64_t item, const wf_cpu_worker
     return r;
 }
 
+// Rows that lie side by side: [rows / 16][term][16]. A few terms at a time, so that each of their lines
+// and pages is met once.
+static void copy_columns(const contract_params *p, const part *r, const float *a, int64_t n_terms)
+{
+    for (int64_t t = 0, n; t < n_terms; t += n) {
+        n = wf_cpu_min(COPY_ROWS, n_terms - t);
+        for (int64_t i = 0; i < r->n_rows; i += COPY_ROWS) {
+            p->products->pack(r->a_copy + i * n_terms + t * COPY_ROWS, COPY_ROWS,
+                              a + t * p->a.column + i * p->a.row, p->a.column, p->a.row, n,
+                              wf_cpu_min(COPY_ROWS, r->n_rows - i));
+        }
+    }
+}
+
 // Where row i and term t of a pass lie from r->a on, or in the copy that is made here.
 static const float *get_a(const contract_params *p, const part *r, int64_t k0, int64_t n_terms,
                           int64_t *rows, int64_t *terms)
 {
     const float *a = r->a + k0 * p->a.column;
-    int64_t row = p->a.row, column = p->a.column;
+    int64_t row = p->a.row, column = p->a.column, far = COPY_ROWS * row;
     if (p->is_a_copied && column == 1) {
         row = n_terms + COPY_PAD;
+        far = COPY_ROWS * row;
         p->products->pack(r->a_copy, row, a, p->a.row, 1, r->n_rows, n_terms);
     } else if (p->is_a_copied) {
-        column = r->n_rows;
-        p->products->pack(r->a_copy, column, a, p->a.column, p->a.row, n_terms, r->n_rows);
         row = 1;
+        column = COPY_ROWS;
+        far = COPY_ROWS * n_terms;
+        copy_columns(p, r, a, n_terms);
     }
     for (int64_t i = 0; i < r->n_rows; i++)
-        rows[i] = i * row;
+        rows[i] = i / COPY_ROWS * far + i % COPY_ROWS * row;
     for (int64_t t = 0; t < n_terms; t++)
         terms[t] = t * column;
     return p->is_a_copied ? r->a_copy : a;
@@ -209,28 +269,52 @@ static void store(const contract_params *p, const part *r, const float *total)
     }
 }
 
+// The chains of the terms [k0,k1), a whole block.
+static void run_few(const contract_params *p, const part *r, int64_t k0, int64_t k1)
+{
+    const wf_cpu_few few = {.n_rows = r->n_rows,
+                            .n_cols = r->n_cols,
+                            .n_terms = k1 - k0,
+                            .a = r->a + k0 * p->a.column,
+                            .a_row = p->a.row,
+                            .a_term = p->a.column,
+                            .b = r->b + k0 + r->n0 * p->b.column,
+                            .b_col = p->b.column,
+                            .c = p->is_c_direct ? r->c : r->sums,
+                            .c_row = p->is_c_direct ? p->c.row : r->n_cols,
+                            .c_col = p->is_c_direct ? p->c.column : 1,
+                            .is_last = p->is_c_direct};
+    p->products->few(&few);
+}
+
+static void run_block(const contract_params *p, const part *r, int64_t begin, int64_t end)
+{
+    const int64_t pass = wf_cpu_even_pass(p->products->sizes, end - begin);
+    int64_t rows[MAX_ITEM_ROWS], terms[MAX_PASS_TERMS];
+    wf_cpu_tiles t = {.n_rows = r->n_rows, .a_rows = rows, .a_terms = terms};
+    t.c = p->is_c_direct ? r->c : r->sums;
+    t.ldc = p->is_c_direct ? p->c.row : r->n_cols;
+    for (int64_t k0 = begin; k0 < end; k0 += pass) {
+        const int64_t k1 = wf_cpu_min(k0 + pass, end);
+        t.a = get_a(p, r, k0, k1 - k0, rows, terms);
+        t.n_terms = k1 - k0;
+        t.is_first = k0 == begin;
+        t.is_last = k1 == end && p->is_c_direct;
+        run_pass(p, r, &t, k0, k1);
+    }
+}
+
 static void run_item(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const contract_params *p = params;
     const cut *q = &p->cut;
     const part r = get_part(p, item, worker);
     const int64_t len = wf_product_block_len(q->k), n_blocks = wf_product_n_blocks(q->k);
-    const int64_t pass = wf_cpu_pass_terms(p->products->sizes), n = r.n_rows * r.n_cols;
-    int64_t rows[MAX_ROWS_TILES * MAX_TILE_ROWS], terms[MAX_PASS_TERMS];
+    const int64_t n = r.n_rows * r.n_cols;
     float *total = n_blocks > 1 ? r.sums + 2 * n : r.sums;
-    wf_cpu_tiles t = {.n_rows = r.n_rows, .a_rows = rows, .a_terms = terms};
-    t.c = p->is_c_direct ? r.c : r.sums;
-    t.ldc = p->is_c_direct ? p->c.row : r.n_cols;
     for (int64_t block = 0; block < n_blocks; block++) {
         const int64_t end = wf_cpu_min((block + 1) * len, q->k);
-        for (int64_t k0 = block * len; k0 < end; k0 += pass) {
-            const int64_t k1 = wf_cpu_min(k0 + pass, end);
-            t.a = get_a(p, &r, k0, k1 - k0, rows, terms);
-            t.n_terms = k1 - k0;
-            t.is_first = k0 == block * len;
-            t.is_last = k1 == q->k && n_blocks == 1;
-            run_pass(p, &r, &t, k0, k1);
-        }
+        (q->is_few ? run_few : run_block)(p, &r, block * len, end);
         if (n_blocks > 1)
             wf_cpu_block_close(n_blocks, block, r.sums, r.sums + n, total, n);
     }
@@ -259,17 +343,19 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     contract_params *p;
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
     p->products = q->kernels->products;
-    p->a = get_matrix(q, &task->inputs[0], q->info.attrs[0].u.i != 0);
-    p->b = get_matrix(q, &task->inputs[1], q->info.attrs[1].u.i != 0);
-    p->c = get_matrix(q, &task->outputs[0], false);
     p->cut = get_cut(s, task);
     const cut *c = &p->cut;
+    const bool is_ta = q->info.attrs[0].u.i != 0, is_tb = q->info.attrs[1].u.i != 0;
+    const int first = c->is_exchanged ? 1 : 0;
+    p->a = get_matrix(q, &task->inputs[first], (first ? is_tb : is_ta) != c->is_exchanged);
+    p->b = get_matrix(q, &task->inputs[1 - first], (first ? is_ta : is_tb) != c->is_exchanged);
+    p->c = get_matrix(q, &task->outputs[0], c->is_exchanged);
     if (c->n_batches * c->m * c->n == 0)
         return WEFT_OK;
     p->packed = (float *)(void *)wf_cpu_workspace(q);
-    p->is_a_copied = c->item_cols > (p->a.column == 1 ? 2 : 1) * s->cols;
+    p->is_a_copied = !c->is_few && c->item_cols > (p->a.column == 1 ? 2 : 1) * s->cols;
     p->is_b_direct = p->b.column == 1 && c->m <= 2 * s->rows;
-    p->is_c_direct = p->c.column == 1 && c->k > 0 && c->k <= WF_PRODUCT_BLOCK;
+    p->is_c_direct = (p->c.column == 1 || c->is_few) && c->k > 0 && c->k <= WF_PRODUCT_BLOCK;
     const int64_t pass = wf_cpu_pass_terms(s);
     const int64_t sums = p->is_c_direct ? 0 : 3 * c->item_rows * c->item_cols;
     wf_cpu_need_scratch(
@@ -277,8 +363,9 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
                sizeof(float));
     const bool is_packed_before = is_b_steady(task) && task->first_step != q->task_idx;
     if (c->is_packed && c->k > 0 && !is_packed_before) {
-        WEFT_TRY(wf_cpu_add_phase(q, run_pack, p,
-                                  c->n_batches * c->n_col_items * wf_cpu_div_up(c->k, pass), err));
+        WEFT_TRY(wf_cpu_add_phase(
+            q, run_pack, p,
+            c->n_batches * c->n_col_items * get_n_panels(s, c) * wf_cpu_div_up(c->k, pass), err));
     }
     return wf_cpu_add_phase(q, run_item, p, c->n_batches * c->n_row_items * c->n_col_items, err);
 }

@@ -26,7 +26,14 @@ static inline int64_t wf_cpu_packed_floats(const wf_cpu_tile_sizes *s, int64_t n
 // Terms of one pass: a panel of that many stays in L1, or close.
 static inline int64_t wf_cpu_pass_terms(const wf_cpu_tile_sizes *s)
 {
-    return s->lanes >= 16 ? 384 : 256;
+    return s->terms;
+}
+
+// The same where n_terms are cut into passes of one length.
+static inline int64_t wf_cpu_even_pass(const wf_cpu_tile_sizes *s, int64_t n_terms)
+{
+    const int64_t n_passes = wf_cpu_div_up(n_terms, s->terms);
+    return wf_cpu_min(wf_cpu_div_up(wf_cpu_div_up(n_terms, n_passes), 16) * 16, s->terms);
 }
 
 // The group that a block belongs to.

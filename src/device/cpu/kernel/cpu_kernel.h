@@ -103,11 +103,29 @@ typedef struct wf_cpu_tiles {
     bool is_last;  // + (+0) at the end
 } wf_cpu_tiles;
 
+// Sizes that fit an instruction set's registers, and the caches of the processors that have it.
 typedef struct wf_cpu_tile_sizes {
-    int64_t lanes; // floats in a vector
-    int64_t rows;  // of a whole tile
-    int64_t cols;  // of a whole panel, a multiple of lanes
+    int64_t lanes;     // floats in a vector
+    int64_t rows;      // of a tile of a whole panel; those of narrower panels are higher
+    int64_t cols;      // of a whole panel, a multiple of lanes
+    int64_t terms;     // of one pass: its panel of b stays near
+    int64_t item_rows; // the most rows of a product that stay near with it
 } wf_cpu_tile_sizes;
+
+// A few rows times a matrix whose terms lie side by side and which is read once, where it is:
+// c[i * c_row + j * c_col] = sum of a[i * a_row + t * a_term] * b[j * b_col + t], t ascending, from +0.
+#define WF_CPU_FEW 12 // rows, at most
+
+typedef struct wf_cpu_few {
+    int64_t n_rows, n_cols, n_terms;
+    const float *a;
+    int64_t a_row, a_term;
+    const float *b;
+    int64_t b_col;
+    float *c;
+    int64_t c_row, c_col;
+    bool is_last; // + (+0) at the end
+} wf_cpu_few;
 
 // Products in the definition's order. See math/product.h.
 typedef struct wf_cpu_products {
@@ -122,6 +140,7 @@ typedef struct wf_cpu_products {
     // acc[j] takes a[a_terms[t] + j] * b[t * b_step + j] for ascending t.
     void (*lanes)(float *acc, const float *a, const int64_t *a_terms, const float *b,
                   int64_t b_step, int64_t n_terms, int64_t n_lanes);
+    void (*few)(const wf_cpu_few *p);
 } wf_cpu_products;
 
 typedef struct wf_cpu_reduces {

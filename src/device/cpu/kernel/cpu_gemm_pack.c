@@ -1,0 +1,75 @@
+// Packing of matrices into panels, term by term: what tiles read. Stage: RUN.
+//
+// Terms that lie side by side are transposed in registers, a square of vectors at a time.
+#include "device/cpu/kernel/cpu_gemm.h"
+
+#include "device/cpu/kernel/cpu_gemm_vec.h"
+
+static void pack_any(float *dst, int64_t width, const float *b, int64_t term_stride,
+                     int64_t col_stride, int64_t n_terms, int64_t n_cols)
+{
+    for (int64_t t = 0; t < n_terms; t++) {
+        for (int64_t j = 0; j < n_cols; j++)
+            dst[t * width + j] = b[t * term_stride + j * col_stride];
+    }
+}
+
+// Columns lie side by side.
+static void pack_rows(float *dst, int64_t width, const float *b, int64_t term_stride,
+                      int64_t n_terms, int64_t n_cols)
+{
+    const int64_t whole = n_cols / VL * VL, rest = n_cols - whole;
+    for (int64_t t = 0; t < n_terms; t++, b += term_stride, dst += width) {
+        for (int64_t j = 0; j < whole; j += VL)
+            v_store(dst + j, v_load(b + j));
+        if (rest)
+            v_store_part(dst + whole, v_load_part(b + whole, rest), rest);
+    }
+}
+
+// Up to VL columns, their terms side by side.
+static void pack_columns(float *dst, int64_t width, const float *b, int64_t col_stride,
+                         int64_t n_terms, int64_t n_cols)
+{
+    const v_columns columns = v_columns_of(b, col_stride, n_cols);
+    vf out[VL];
+    int64_t t = 0;
+    if (n_cols == VL) {
+        for (; t + VL <= n_terms; t += VL, dst += VL * width) {
+            v_terms(&columns, t, out);
+            VEC_UNROLL for (int i = 0; i < VL; i++) v_store(dst + i * width, out[i]);
+        }
+    }
+    for (; t + 4 <= n_terms; t += 4, dst += 4 * width) {
+        v_terms_4(&columns, t, out);
+        for (int i = 0; i < 4; i++)
+            v_store_to(dst + i * width, out[i], n_cols);
+    }
+    pack_any(dst, width, b + t, 1, col_stride, n_terms - t, n_cols);
+}
+
+static void fill_rest(float *dst, int64_t width, int64_t n_terms, int64_t n_cols)
+{
+    for (int64_t t = 0; t < n_terms; t++) {
+        for (int64_t j = n_cols, n; j < width; j += n) {
+            n = width - j < VL ? width - j : VL;
+            v_store_part(dst + t * width + j, v_zero(), n);
+        }
+    }
+}
+
+void WF_CPU_NAME(wf_cpu_gemm_pack)(float *dst, int64_t width, const float *b, int64_t term_stride,
+                                   int64_t col_stride, int64_t n_terms, int64_t n_cols)
+{
+    if (col_stride == 1) {
+        pack_rows(dst, width, b, term_stride, n_terms, n_cols);
+    } else if (term_stride == 1) {
+        for (int64_t j = 0; j < n_cols; j += VL) {
+            pack_columns(dst + j, width, b + j * col_stride, col_stride, n_terms,
+                         n_cols - j < VL ? n_cols - j : VL);
+        }
+    } else {
+        pack_any(dst, width, b, term_stride, col_stride, n_terms, n_cols);
+    }
+    fill_rest(dst, width, n_terms, n_cols);
+}
