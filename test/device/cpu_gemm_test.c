@@ -149,8 +149,18 @@ static void check_tiles(const wf_cpu_products *p, int64_t n_rows, int64_t n_cols
         rows[i] = i * n_terms;
     for (int64_t t = 0; t < n_terms; t++)
         terms[t] = t;
-    wf_cpu_tiles tiles = {n_rows, n_cols, n_terms, a.data, rows,  terms,
-                          b.data, width,  c.data,  n_cols, false, true};
+    const wf_cpu_tiles tiles = {.n_rows = n_rows,
+                                .n_cols = n_cols,
+                                .n_terms = n_terms,
+                                .a = a.data,
+                                .a_rows = rows,
+                                .a_terms = terms,
+                                .b = b.data,
+                                .b_step = width,
+                                .c = c.data,
+                                .ldc = n_cols,
+                                .is_last = true,
+                                .ahead = {b.data, width, n_terms, width}};
     p->tiles(&tiles);
     for (int64_t i = 0; i < n_rows; i++) {
         for (int64_t j = 0; j < n_cols; j++) {

@@ -1,9 +1,10 @@
 // CONTRACT tasks: matrix products of packed panels and register tiles. Stage: PLAN -> PROGRAM, RUN.
 //
 // Letters: c[m,n] = sum over k of a[m,k] * b[k,n], in any strides. An item is a part of c; its rows of
-// a are copied once per pass over k where several panels read them (rows a power of two apart would
-// fight for the same lines of L1). b is packed in the workspace, by a phase before, when several items
-// share it; else each item packs what it needs, and a few rows read whole panels where they are.
+// a are copied once per pass over k where several panels read them and they lie badly: terms apart, or
+// rows that fight for the same lines of a cache. b is packed in the workspace, by a phase before, when
+// several items share it; else each item packs what it needs, and a few rows read whole panels where they
+// are.
 //
 // A few rows whose matrix has its terms side by side pack nothing (cpu_gemm_few.c); a few columns are
 // that product with a and b exchanged.
@@ -19,6 +20,10 @@
 #define COPY_PAD 16        // floats between copied rows
 #define COPY_ROWS 16       // rows side by side in a copy whose terms were apart
 #define MAX_ITEM_ROWS 384  // of any instruction set
+#define FAR_FLOATS (1 << 19)
+#define FIGHTING_ROWS 2048 // floats from row to row
+#define PACK_TERMS 64      // of an item that packs rows
+#define PACK_STEP 16       // of them side by side
 #define MAX_PASS_TERMS 512
 
 typedef struct matrix {
@@ -44,6 +49,7 @@ typedef struct contract_params {
     float *packed;
     const int64_t *a_rows, *a_terms; // offsets in a, or in its copy
     bool is_a_copied;
+    bool is_b_far;    // larger than L2: the next panel is fetched during one
     bool is_b_direct; // whole panels are read from b itself
     bool is_c_direct; // tiles store in c itself
 } contract_params;
@@ -133,35 +139,51 @@ static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
                        : 0;
 }
 
-static int64_t get_n_panels(const wf_cpu_tile_sizes *s, const cut *q)
+// Terms side by side are packed a panel at a time; else a few terms of all columns: both read b in order.
+static int64_t get_n_panels(const wf_cpu_tile_sizes *s, const contract_params *p)
 {
-    return wf_cpu_div_up(q->item_cols, s->cols) + 1; // the last two may share what one would hold
+    // The last two may share what one would hold.
+    return p->b.row == 1 ? wf_cpu_div_up(p->cut.item_cols, s->cols) + 1 : 1;
 }
 
-// Item: a panel of the columns of one item of c, one pass of terms.
+static int64_t get_pack_terms(const contract_params *p)
+{
+    return p->b.row == 1 ? MAX_PASS_TERMS : PACK_TERMS;
+}
+
+static int64_t get_n_packs(const contract_params *p)
+{
+    const cut *q = &p->cut;
+    return q->n_batches * q->n_col_items * get_n_panels(p->products->sizes, p) *
+           wf_cpu_div_up(q->k, get_pack_terms(p));
+}
+
+// Item: some terms of one panel, or of all, of the columns of one item of c.
 static void run_pack(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const contract_params *p = params;
     const cut *q = &p->cut;
     const wf_cpu_tile_sizes *s = p->products->sizes;
-    const int64_t pass = wf_cpu_pass_terms(s), n_passes = wf_cpu_div_up(q->k, pass);
-    const int64_t k0 = item % n_passes * pass, n_terms = wf_cpu_min(pass, q->k - k0);
-    item /= n_passes;
-    const int64_t panel = item % get_n_panels(s, q);
-    item /= get_n_panels(s, q);
+    const int64_t terms = get_pack_terms(p), n_cuts = wf_cpu_div_up(q->k, terms);
+    const int64_t n_panels = get_n_panels(s, p), panel = item / n_cuts % n_panels;
+    const int64_t begin = item % n_cuts * terms, end = wf_cpu_min(begin + terms, q->k);
+    item /= n_cuts * n_panels;
     const int64_t n0 = item % q->n_col_items * q->item_cols, batch = item / q->n_col_items;
-    const int64_t end = wf_cpu_min(n0 + q->item_cols, q->n);
+    const int64_t n1 = wf_cpu_min(n0 + q->item_cols, q->n), step = n_panels > 1 ? terms : PACK_STEP;
     float *packed = p->packed + batch * wf_cpu_packed_floats(s, q->n, q->k);
-    const float *b = get_batch(&p->b, batch) + k0 * p->b.row;
-    int64_t j0 = n0;
+    const float *b = get_batch(&p->b, batch);
     (void)worker;
-    for (int64_t i = 0; i < panel && j0 < end; i++)
-        j0 += wf_cpu_panel_width(s, end, j0);
-    if (j0 >= end)
-        return;
-    const int64_t width = wf_cpu_panel_width(s, end, j0);
-    p->products->pack(packed + j0 * q->k + k0 * width, width, b + j0 * p->b.column, p->b.row,
-                      p->b.column, n_terms, wf_cpu_min(width, end - j0));
+    for (int64_t k0 = begin, k1; k0 < end; k0 = k1) {
+        k1 = wf_cpu_min(k0 + step, end);
+        for (int64_t j0 = n0, i = 0, width; j0 < n1; j0 += width, i++) {
+            width = wf_cpu_panel_width(s, n1, j0);
+            if (n_panels > 1 && i != panel)
+                continue;
+            p->products->pack(packed + j0 * q->k + k0 * width, width,
+                              b + j0 * p->b.column + k0 * p->b.row, p->b.row, p->b.column, k1 - k0,
+                              wf_cpu_min(width, n1 - j0));
+        }
+    }
 }
 
 // One item at work: where its operands begin, and its part of the scratch.
@@ -232,6 +254,22 @@ static const float *get_a(const contract_params *p, const part *r, int64_t k0, i
     return p->is_a_copied ? r->a_copy : a;
 }
 
+// Where the panel at column j of an item lies: packed, or in b; the terms [k0,k1) of it.
+static wf_cpu_ahead get_panel(const contract_params *p, const part *r, int64_t j, int64_t k0,
+                              int64_t k1)
+{
+    const cut *q = &p->cut;
+    const int64_t j0 = r->n0 + j, n_terms = k1 - k0;
+    const int64_t width = wf_cpu_panel_width(p->products->sizes, r->n0 + r->n_cols, j0);
+    const int64_t n_cols = wf_cpu_min(width, r->n_cols - j);
+    const float *b = r->b + k0 * p->b.row + j0 * p->b.column;
+    if (q->is_packed)
+        return (wf_cpu_ahead){r->packed + j0 * q->k + k0 * width, width, n_terms, width};
+    if (p->b.row == 1)
+        return (wf_cpu_ahead){b, p->b.column, n_cols, n_terms};
+    return (wf_cpu_ahead){b, p->b.row, n_terms, n_cols};
+}
+
 // sums[m,n] += a[m,k] * b[k,n] over the terms [k0,k1), which lie in one block.
 static void run_pass(const contract_params *p, const part *r, wf_cpu_tiles *t, int64_t k0,
                      int64_t k1)
@@ -256,6 +294,8 @@ static void run_pass(const contract_params *p, const part *r, wf_cpu_tiles *t, i
             t->b = r->panel;
             t->b_step = width;
         }
+        t->ahead = p->is_b_far && j + width < r->n_cols ? get_panel(p, r, j + width, k0, k1)
+                                                        : (wf_cpu_ahead){0};
         p->products->tiles(t);
     }
     t->c = c;
@@ -332,6 +372,12 @@ static matrix get_matrix(const wf_cpu_lower *q, const wf_view *view, bool is_tra
                     is_transposed ? strides[0] : strides[1]};
 }
 
+// Rows of a that several panels read, and which share so few lines of a cache that they are copied.
+static bool fights(const contract_params *p, const wf_cpu_tile_sizes *s)
+{
+    return p->cut.item_cols > 2 * s->cols && p->a.row % FIGHTING_ROWS == 0;
+}
+
 static weft_status lower(wf_cpu_lower *q, weft_error *err)
 {
     const wf_task *task = q->task;
@@ -353,7 +399,8 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     if (c->n_batches * c->m * c->n == 0)
         return WEFT_OK;
     p->packed = (float *)(void *)wf_cpu_workspace(q);
-    p->is_a_copied = !c->is_few && c->item_cols > (p->a.column == 1 ? 2 : 1) * s->cols;
+    p->is_a_copied = !c->is_few && c->item_cols > s->cols && (p->a.column != 1 || fights(p, s));
+    p->is_b_far = c->k * c->n >= FAR_FLOATS;
     p->is_b_direct = p->b.column == 1 && c->m <= 2 * s->rows;
     p->is_c_direct = (p->c.column == 1 || c->is_few) && c->k > 0 && c->k <= WF_PRODUCT_BLOCK;
     const int64_t pass = wf_cpu_pass_terms(s);
@@ -363,9 +410,7 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
                sizeof(float));
     const bool is_packed_before = is_b_steady(task) && task->first_step != q->task_idx;
     if (c->is_packed && c->k > 0 && !is_packed_before) {
-        WEFT_TRY(wf_cpu_add_phase(
-            q, run_pack, p,
-            c->n_batches * c->n_col_items * get_n_panels(s, c) * wf_cpu_div_up(c->k, pass), err));
+        WEFT_TRY(wf_cpu_add_phase(q, run_pack, p, get_n_packs(p), err));
     }
     return wf_cpu_add_phase(q, run_item, p, c->n_batches * c->n_row_items * c->n_col_items, err);
 }

@@ -122,19 +122,30 @@ static void prefetch_rows(const float *c, int64_t ldc, int64_t n_rows, int64_t n
     }
 }
 
+// Lines [first, first + n) of what is ahead, as many as there are.
+static void prefetch_ahead(const wf_cpu_ahead *ahead, int64_t first, int64_t n)
+{
+    const int64_t end = first + n < ahead->n ? first + n : ahead->n;
+    for (int64_t i = first; i < end; i++) {
+        for (int64_t j = 0; j < ahead->width; j += 16)
+            __builtin_prefetch(ahead->at + i * ahead->step + j, 0, 2);
+    }
+}
+
 void WF_CPU_NAME(wf_cpu_gemm_tiles)(const wf_cpu_tiles *p)
 {
     const int64_t n_vectors = (p->n_cols + VL - 1) / VL, tail = p->n_cols - (n_vectors - 1) * VL;
     tile_fn *const *by_rows = shapes[n_vectors - 1].by_rows;
     const int64_t max_rows = shapes[n_vectors - 1].max_rows;
-    int64_t n_tiles = (p->n_rows + max_rows - 1) / max_rows;
+    const int64_t n_tiles = (p->n_rows + max_rows - 1) / max_rows;
+    const int64_t share = n_tiles ? (p->ahead.n + n_tiles - 1) / n_tiles : 0;
     const int64_t *rows = p->a_rows;
     float *c = p->c;
-    for (int64_t left = p->n_rows, n_rows; left > 0; left -= n_rows, n_tiles--) {
-        n_rows = (left + n_tiles - 1) / n_tiles;
+    for (int64_t i = 0, left = p->n_rows, n_rows; i < n_tiles; i++, left -= n_rows) {
+        n_rows = (left + n_tiles - i - 1) / (n_tiles - i);
         float *next = c + n_rows * p->ldc;
-        if (n_tiles > 1)
-            prefetch_rows(next, p->ldc, (left - n_rows + n_tiles - 2) / (n_tiles - 1), p->n_cols);
+        prefetch_rows(next, p->ldc, left < 2 * n_rows ? left - n_rows : n_rows, p->n_cols);
+        prefetch_ahead(&p->ahead, i * share, share);
         by_rows[n_rows - 1](p, rows, c, tail);
         rows += n_rows;
         c = next;

@@ -71,5 +71,6 @@ void WF_CPU_NAME(wf_cpu_gemm_pack)(float *dst, int64_t width, const float *b, in
     } else {
         pack_any(dst, width, b, term_stride, col_stride, n_terms, n_cols);
     }
-    fill_rest(dst, width, n_terms, n_cols);
+    if (n_cols < width)
+        fill_rest(dst, width, n_terms, n_cols);
 }

@@ -87,6 +87,12 @@ typedef struct wf_cpu_reduce {
     void (*column_merge)(const wf_cpu_parts *acc, const wf_cpu_parts *next, size_t n);
 } wf_cpu_reduce;
 
+// Memory that will be read next: at[i * step + j], i < n, j < width. A hint; n is 0: none.
+typedef struct wf_cpu_ahead {
+    const float *at;
+    int64_t step, n, width;
+} wf_cpu_ahead;
+
 // A strip of a product's result, one panel of columns wide. Any addressing of a: row i and term t lie
 // at a[a_rows[i] + a_terms[t]]. Terms are taken in the order given, one fma each, so a strip may be put
 // down and taken up between any two terms.
@@ -99,8 +105,9 @@ typedef struct wf_cpu_tiles {
     int64_t b_step;
     float *c; // c[i * ldc + j]: sums so far, then the new ones
     int64_t ldc;
-    bool is_first; // chains start at +0, c is not read
-    bool is_last;  // + (+0) at the end
+    bool is_first;      // chains start at +0, c is not read
+    bool is_last;       // + (+0) at the end
+    wf_cpu_ahead ahead; // fetched towards L2 meanwhile
 } wf_cpu_tiles;
 
 // Sizes that fit an instruction set's registers, and the caches of the processors that have it.
