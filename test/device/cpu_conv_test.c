@@ -96,6 +96,10 @@ static void image_layers(void **state)
         square(2, 1, 2, 5, 11, 3, 1, 1),   square(2, 4, 4, 4, 10, 3, 1, 1),
         square(1, 130, 50, 1, 6, 3, 1, 1), square(1, 128, 7, 1, 5, 3, 1, 1),
         square(1, 512, 3, 1, 4, 3, 1, 1),  square(1, 7, 9, 1, 30, 5, 3, 2),
+        square(2, 1, 1, 48, 9, 5, 2, 2),   square(1, 1, 1, 16, 20, 3, 1, 1),
+        square(3, 1, 6, 1, 28, 5, 1, 2),   square(2, 6, 16, 1, 14, 5, 1, 0),
+        square(2, 3, 8, 1, 21, 7, 2, 3),   square(1, 40, 5, 1, 17, 3, 1, 1),
+        square(1, 4, 2, 3, 16, 3, 2, 1),   square(1, 1, 1, 1, 15, 3, 3, 0),
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -103,6 +107,7 @@ static void image_layers(void **state)
             conv_case c = cases[i];
             c.kind = kind;
             check_case(&c, i * 3 + (uint64_t)kind, 0);
+            check_case(&c, i * 3 + (uint64_t)kind, 1);
         }
     }
 }
@@ -117,6 +122,13 @@ static void long_sums(void **state)
     conv_case input = square(1, 2, 520, 1, 4, 3, 1, 1);
     input.kind = 1;
     check_case(&input, 2, 0);
+    input.in[0] = input.in[1] = 5; // blocks that end inside a window cell of some classes
+    input.stride[0] = input.stride[1] = 2;
+    check_case(&input, 4, 0);
+    check_case(&input, 5, 1);
+    conv_case lanes = square(6, 1, 1, 19, 28, 3, 1, 1);
+    lanes.kind = 2;
+    check_case(&lanes, 6, 0);
     conv_case many = {.kind = 2,
                       .rank = 1,
                       .n = 1,

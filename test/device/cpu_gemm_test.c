@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "device/cpu/cpu_isa.h"
+#include "guarded.h"
 #include "product_case.h"
 #include "wf_test.h"
 
@@ -109,33 +108,6 @@ static void cut_into_items(void **state)
     }
 }
 
-// n floats that end where the next page may not be touched, or begin where the page before may not.
-typedef struct guarded {
-    char *map;
-    size_t map_bytes;
-    float *data;
-} guarded;
-
-static guarded guard(size_t n, bool is_at_end)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t inner = (n * 4 + page - 1) / page * page;
-    guarded g = {.map_bytes = inner + 2 * page};
-    g.map = mmap(NULL, g.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(g.map != MAP_FAILED);
-    if (inner)
-        assert_int_equal(mprotect(g.map + page, inner, PROT_READ | PROT_WRITE), 0);
-    g.data = (float *)(void *)(g.map + page + (is_at_end ? inner - n * 4 : 0));
-    for (size_t i = 0; i < n; i++)
-        g.data[i] = (float)(i % 7) - 3.0f;
-    return g;
-}
-
-static void unguard(guarded *g)
-{
-    (void)munmap(g->map, g->map_bytes);
-}
-
 // Integers small enough that every order gives the same sum.
 static void check_tiles(const wf_cpu_products *p, int64_t n_rows, int64_t n_cols, int64_t n_terms,
                         bool is_at_end)
@@ -229,26 +201,6 @@ static void check_few(const wf_cpu_products *p, int64_t n_rows, int64_t n_cols, 
     unguard(&c);
 }
 
-static void check_lanes(const wf_cpu_products *p, int64_t n_lanes, int64_t n_terms, bool is_at_end)
-{
-    guarded a = guard((size_t)(n_lanes * n_terms), is_at_end);
-    guarded b = guard((size_t)(n_lanes * n_terms), is_at_end);
-    guarded acc = guard((size_t)n_lanes, is_at_end);
-    int64_t terms[64];
-    for (int64_t t = 0; t < n_terms; t++)
-        terms[t] = t * n_lanes;
-    p->lanes(acc.data, a.data, terms, b.data, n_lanes, n_terms, n_lanes);
-    for (int64_t j = 0; j < n_lanes; j++) {
-        float sum = (float)(j % 7) - 3.0f;
-        for (int64_t t = 0; t < n_terms; t++)
-            sum += a.data[t * n_lanes + j] * b.data[t * n_lanes + j];
-        assert_true(acc.data[j] == sum);
-    }
-    unguard(&a);
-    unguard(&b);
-    unguard(&acc);
-}
-
 static void guard_pages(void **state)
 {
     const uint32_t isas = wf_cpu_isa_detect(WF_CPU_ISA_ALL);
@@ -266,7 +218,6 @@ static void guard_pages(void **state)
                 for (int64_t rows = 1; rows <= 2 * p->sizes->rows + 1; rows++)
                     check_tiles(p, rows, cols, 1 + (rows * cols) % 5, at_end != 0);
                 check_pack(p, 1 + cols % 11, cols, at_end != 0);
-                check_lanes(p, cols, 1 + cols % 5, at_end != 0);
             }
         }
     }

@@ -7,8 +7,10 @@
 #define UNIT_FLOPS 2e6 // of a unit, where cells enough are there ...
 #define MIN_CELLS 128  // ... but so many at least: weights stream through L1 once per unit
 #define MAX_CELLS 4096
-#define WEIGHT_CELLS 256 // of a unit in a weight gradient
-#define MIN_UNITS 16     // a convolution of some size is cut for as many threads
+#define WEIGHT_CELLS 256        // of a unit in a weight gradient
+#define STREAM_FLOATS (4 << 20) // a result of so many goes past the caches,
+#define STREAM_ROUND 16         // where it is made of whole vectors
+#define MIN_UNITS 16            // a convolution of some size is cut for as many threads
 
 static wf_cpu_tensor get_tensor(const wf_view *view)
 {
@@ -42,7 +44,7 @@ static void set_box(wf_cpu_conv *c)
     wf_cpu_box *b = &c->box;
     b->src = is_grad ? c->y : c->x;
     b->n = s->n;
-    b->channels = c->is_depthwise ? s->c : is_grad ? s->kg : s->cg;
+    b->channels = is_grad ? s->kg : s->cg;
     b->is_flipped = is_grad;
     for (int i = 0; i < WF_CONV_AXES; i++) {
         b->src_size[i] = is_grad ? s->out[i] : s->in[i];
@@ -55,7 +57,7 @@ static void set_box(wf_cpu_conv *c)
     }
 }
 
-static int64_t get_target_cells(const wf_cpu_conv *c)
+int64_t wf_cpu_conv_target_cells(const wf_cpu_conv *c)
 {
     if (c->kind == WF_CONV_GRAD_WEIGHT)
         return WEIGHT_CELLS;
@@ -63,10 +65,25 @@ static int64_t get_target_cells(const wf_cpu_conv *c)
     const double flops =
         2.0 * (double)c->n_cols * (double)(wf_conv_volume(c->s.window) * c->box.channels);
     double cells = UNIT_FLOPS / flops;
+    if (c->is_narrow) // lines of a unit share what their windows overlap
+        cells *= 4;
     cells = cells < MIN_CELLS ? MIN_CELLS : cells > MAX_CELLS ? MAX_CELLS : cells;
     if (flops * (double)n_cells > UNIT_FLOPS && (double)n_cells < cells * MIN_UNITS)
         cells = (double)wf_cpu_div_up(n_cells, MIN_UNITS);
     return (int64_t)cells;
+}
+
+bool wf_cpu_conv_is_streamed(const wf_cpu_conv *c, const wf_cpu_tensor *out)
+{
+    const bool is_x = out == &c->x;
+    const int64_t n_cells = c->s.n * wf_conv_volume(is_x ? c->s.in : c->s.out);
+    const int64_t n_channels = is_x ? c->s.c : c->s.k;
+    bool is_whole = out->c == 1 && (c->is_depthwise ? n_channels : c->n_cols) % STREAM_ROUND == 0 &&
+                    (uintptr_t)out->data % (STREAM_ROUND * sizeof(float)) == 0 &&
+                    out->n % STREAM_ROUND == 0;
+    for (int i = 0; i < WF_CONV_AXES; i++)
+        is_whole &= out->space[i] % STREAM_ROUND == 0;
+    return is_whole && n_cells * n_channels >= STREAM_FLOATS;
 }
 
 // Fills all but pointers. *out_fast: the task can run as tiles.
@@ -74,7 +91,7 @@ static weft_status get_conv(const wf_cpu_kernels *kernels, const wf_task *task,
                             const wf_node_info *info, wf_cpu_conv *c, bool *out_fast,
                             weft_error *err)
 {
-    *c = (wf_cpu_conv){.products = kernels->products};
+    *c = (wf_cpu_conv){.products = kernels->products, .lanes = kernels->lanes};
     WEFT_TRY(wf_conv_shape_of(info, &c->s, &c->kind, err));
     const wf_cpu_tensor first = get_tensor(&task->inputs[0]), second = get_tensor(&task->inputs[1]);
     const wf_cpu_tensor out = get_tensor(&task->outputs[0]);
@@ -85,13 +102,16 @@ static weft_status get_conv(const wf_cpu_kernels *kernels, const wf_task *task,
     const wf_conv_shape *s = &c->s;
     // Each lane's product must be one block, except in the weight gradient, which walks them.
     c->is_depthwise =
-        s->groups > 1 && s->cg == 1 && s->kg == 1 &&
-        (c->kind != WF_CONV_GRAD_WEIGHT ? wf_conv_volume(s->window) <= WF_PRODUCT_BLOCK
-                                        : c->y.c == 1);
+        s->groups > 1 && s->cg == 1 && s->kg == 1 && c->x.c == 1 && c->y.c == 1 &&
+        (c->kind == WF_CONV_GRAD_WEIGHT || wf_conv_volume(s->window) <= WF_PRODUCT_BLOCK);
     set_box(c);
     *out_fast = false;
     if (s->n == 0 || s->cg == 0 || s->kg == 0 || wf_conv_volume(s->in) == 0)
         return WEFT_OK;
+    if (c->is_depthwise) {
+        *out_fast = true;
+        return WEFT_OK;
+    }
     if (c->kind == WF_CONV_GRAD_INPUT) {
         c->flat_step = c->x.c == 1 || s->cg == 1 ? get_flat_step(&c->x, s->in, s->n) : 0;
     } else {
@@ -101,7 +121,10 @@ static weft_status get_conv(const wf_cpu_kernels *kernels, const wf_task *task,
         if (c->kind == WF_CONV_GRAD_WEIGHT && c->flat_step == 0)
             return WEFT_OK;
     }
-    *out_fast = wf_cpu_box_cut(&c->box, get_target_cells(c));
+    c->is_holed = wf_cpu_conv_holes_fit(c);
+    if (!c->is_holed)
+        wf_cpu_conv_narrow_choose(c, wf_conv_volume(s->window) * c->box.channels);
+    *out_fast = wf_cpu_box_cut(&c->box, wf_cpu_conv_target_cells(c));
     if (c->kind == WF_CONV_GRAD_WEIGHT && *out_fast)
         wf_cpu_conv_weight_cut(c, kernels->products->sizes);
     return WEFT_OK;
@@ -120,12 +143,14 @@ static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
     bool is_fast;
     if (get_conv(dev->kernels, task, &info, &c, &is_fast, NULL) != WEFT_OK || !is_fast)
         return 0;
-    if (c.is_depthwise)
-        return sizeof(float) * wf_cpu_conv_lanes_floats(&c);
-    if (is_by_winograd(dev, &c))
-        return sizeof(float) * wf_cpu_conv_winograd_floats(&c);
-    return sizeof(float) * (c.kind == WF_CONV_GRAD_WEIGHT ? wf_cpu_conv_weight_floats(&c)
-                                                          : wf_cpu_conv_gather_floats(&c));
+    if (c.kind == WF_CONV_GRAD_WEIGHT) {
+        return sizeof(float) * (c.is_depthwise ? wf_cpu_conv_lanes_weight_floats(&c)
+                                               : wf_cpu_conv_weight_floats(&c));
+    }
+    return sizeof(float) * (c.is_depthwise            ? wf_cpu_conv_lanes_floats(&c)
+                            : c.is_holed              ? wf_cpu_conv_holes_floats(&c)
+                            : is_by_winograd(dev, &c) ? wf_cpu_conv_winograd_floats(&c)
+                                                      : wf_cpu_conv_gather_floats(&c));
 }
 
 static weft_status lower(wf_cpu_lower *q, weft_error *err)
@@ -146,13 +171,13 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     if (!is_fast)
         return wf_cpu_conv_plain(q, c, err);
     c->workspace = (float *)(void *)wf_cpu_workspace(q);
-    WEFT_TRY(wf_cpu_box_tables(&c->box, q, err));
-    if (c->is_depthwise)
-        return wf_cpu_conv_lanes(q, c, err);
-    if (is_by_winograd(q->device, c))
-        return wf_cpu_conv_winograd(q, c, err);
-    return c->kind == WF_CONV_GRAD_WEIGHT ? wf_cpu_conv_weight(q, c, err)
-                                          : wf_cpu_conv_gather(q, c, err);
+    if (c->kind == WF_CONV_GRAD_WEIGHT) {
+        return c->is_depthwise ? wf_cpu_conv_lanes_weight(q, c, err)
+                               : wf_cpu_conv_weight(q, c, err);
+    }
+    return c->is_depthwise ? wf_cpu_conv_lanes(q, c, err)
+           : c->is_holed   ? wf_cpu_conv_holes(q, c, err)
+                           : wf_cpu_conv_gather(q, c, err);
 }
 
 const wf_cpu_lowering wf_cpu_lowering_conv = {

@@ -3,8 +3,10 @@
 //   cpu_conv.c        chooses, and is the lowering
 //   cpu_conv_box.c    units of outputs and the box of input that a unit reads
 //   cpu_conv_gather.c forward and input gradient: tiles of cells x channels
+//   cpu_conv_holes.c  input gradient of a strided convolution, without its holes
+//   cpu_conv_narrow.c few channels in the result: vectors of cells
 //   cpu_conv_weight.c weight gradient: tiles of (window cell, channel) x channels
-//   cpu_conv_lanes.c  depthwise: vectors of channels
+//   cpu_conv_lanes.c  depthwise: vectors of channels; _weight: its weight gradient
 //   cpu_conv_plain.c  any case at all, slowly
 //   cpu_conv_winograd.c  in `fast`: 3 x 3 windows with fewer products
 #ifndef WF_CPU_CONV_H
@@ -25,20 +27,20 @@ typedef struct wf_cpu_tensor {
 // The places that a unit needs are copied into a box, so that all offsets in it are known before.
 typedef struct wf_cpu_box {
     wf_cpu_tensor src;
-    int64_t n, channels; // of src in one group; depthwise: all
+    int64_t n, channels; // of src in one group
     int64_t src_size[WF_CONV_AXES], out[WF_CONV_AXES], window[WF_CONV_AXES];
     int64_t dilation[WF_CONV_AXES], step[WF_CONV_AXES], base[WF_CONV_AXES], hole[WF_CONV_AXES];
     bool is_flipped;
+    const wf_cpu_products *planar;                 // not NULL: lines of channels of cells
     bool is_direct;                                // nothing lies outside: src itself is the box
     int64_t unit_samples, unit_size[WF_CONV_AXES]; // outputs of a whole unit
     int64_t n_units;
-    int64_t pitch_n, pitch[WF_CONV_AXES];
+    int64_t pitch_n, pitch_c, pitch[WF_CONV_AXES];
     int64_t floats;       // of a box; 0: direct
     int64_t unit_cells;   // outputs in a unit, at most
     int64_t n_terms;      // window cells x channels
     const int64_t *cells; // [unit_cells] where an output's window begins in the box
     const int64_t *terms; // [n_terms] from there to window cell and channel
-    const int64_t *taps;  // [window cells] to channel 0
 } wf_cpu_box;
 
 typedef struct wf_cpu_unit {
@@ -50,9 +52,10 @@ typedef struct wf_cpu_unit {
 // Everything about one convolution task that does not need memory.
 typedef struct wf_cpu_conv {
     const wf_cpu_products *products;
+    const wf_cpu_lanes *lanes;
     wf_conv_kind kind;
     wf_conv_shape s;
-    bool is_depthwise;
+    bool is_depthwise, is_holed, is_narrow;
     wf_cpu_tensor x, w, y; // of the forward op: its gradients write x or w
     wf_cpu_box box;
     int64_t n_cols; // columns of the product in one group
@@ -60,7 +63,18 @@ typedef struct wf_cpu_conv {
     int64_t
         flat_step; // y's cells (input gradient: x's) lie so far apart, all of them; 0: they do not
     int64_t item_rows, n_row_items; // weight gradient
+    bool is_y_direct;               // whole panels are read from y itself
+    int64_t n_blocks;               // forward and input gradient: of the product,
+    const int64_t *block_ends;      // and the term behind each; NULL: yet to be set
 } wf_cpu_conv;
+
+// Where window cell tap of output cell out meets src on one axis; -1: in the padding or a hole.
+int64_t wf_cpu_box_place(const wf_cpu_box *box, int axis, int64_t out, int64_t tap);
+
+static inline int64_t wf_cpu_conv_offset(const wf_cpu_tensor *t, const int64_t at[WF_CONV_AXES])
+{
+    return at[0] * t->space[0] + at[1] * t->space[1] + at[2] * t->space[2];
+}
 
 // Units of about target cells. False: no unit has a box of a sane size.
 bool wf_cpu_box_cut(wf_cpu_box *box, int64_t target_cells);
@@ -75,16 +89,48 @@ const float *wf_cpu_box_fill(const wf_cpu_box *box, const wf_cpu_unit *u, int64_
 
 weft_status wf_cpu_conv_plain(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
 
+// A result that no cache would hold until it is read: vectors of channels may go past the caches.
+bool wf_cpu_conv_is_streamed(const wf_cpu_conv *c, const wf_cpu_tensor *out);
+
+// Cells of a unit that suit the product.
+int64_t wf_cpu_conv_target_cells(const wf_cpu_conv *c);
+
 size_t wf_cpu_conv_gather_floats(const wf_cpu_conv *c);
-weft_status wf_cpu_conv_gather(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
+weft_status wf_cpu_conv_gather(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err);
+// Its parts: tables and scratch, one window cell of one group, one unit of one group.
+weft_status wf_cpu_conv_gather_prepare(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err);
+void wf_cpu_conv_pack(const wf_cpu_conv *c, int64_t item);
+void wf_cpu_conv_unit(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *worker);
+
+// Columns of the packed weights' panel that starts at j0.
+int64_t wf_cpu_conv_panel(const wf_cpu_conv *c, int64_t j0);
+// Of one group.
+int64_t wf_cpu_conv_packed_floats(const wf_cpu_conv *c);
+
+// Chooses vectors of cells where they are fuller than those of channels. Before the box is cut.
+void wf_cpu_conv_narrow_choose(wf_cpu_conv *c, int64_t n_terms);
+size_t wf_cpu_conv_narrow_scratch(const wf_cpu_conv *c);
+void wf_cpu_conv_narrow_unit(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *worker);
+
+static inline int64_t wf_cpu_conv_n_packs(const wf_cpu_conv *c)
+{
+    return c->s.groups * wf_conv_volume(c->s.window);
+}
+
+// False: it has no holes, or they must stay.
+bool wf_cpu_conv_holes_fit(const wf_cpu_conv *c);
+size_t wf_cpu_conv_holes_floats(const wf_cpu_conv *c);
+weft_status wf_cpu_conv_holes(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err);
 
 void wf_cpu_conv_weight_cut(wf_cpu_conv *c, const wf_cpu_tile_sizes *s);
 size_t wf_cpu_conv_weight_floats(const wf_cpu_conv *c);
-weft_status wf_cpu_conv_weight(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
+weft_status wf_cpu_conv_weight(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err);
 
-// Depthwise only; the box has one group of all channels.
+// Depthwise only, channels last.
 size_t wf_cpu_conv_lanes_floats(const wf_cpu_conv *c);
 weft_status wf_cpu_conv_lanes(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
+size_t wf_cpu_conv_lanes_weight_floats(const wf_cpu_conv *c);
+weft_status wf_cpu_conv_lanes_weight(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err);
 
 // In `fast`: forward and input gradient with a 3 x 3 window, channels last.
 bool wf_cpu_conv_winograd_suits(const wf_cpu_conv *c, const wf_cpu_winograd *kernels);

@@ -9,6 +9,7 @@
 #define BOX_FLOATS (48 << 10)    // of a box: with the weights at hand it stays in L2
 #define BOX_MAX_FLOATS (1 << 20) // where even a few cells need more than the first
 #define MIN_CELLS 16             // a unit of fewer is not worth its box
+#define PLANAR_SLACK 16          // floats of the longest vector
 
 static int64_t get_extent(const wf_cpu_box *b, int axis, int64_t size)
 {
@@ -21,12 +22,18 @@ static int64_t get_cell_pitch(const wf_cpu_box *b)
     return b->channels >= 128 && b->channels % 64 == 0 ? b->channels + 16 : b->channels;
 }
 
+// Behind a planar box: vectors end past the last line, and so do the zeros of what is packed last.
+static int64_t get_slack(const wf_cpu_box *b)
+{
+    return b->planar ? PLANAR_SLACK + (b->base[2] < 0 ? -b->base[2] : 0) : 0;
+}
+
 static double get_floats(const wf_cpu_box *b, int64_t n_samples, const int64_t *size)
 {
-    double floats = (double)get_cell_pitch(b) * (double)n_samples;
+    double floats = (double)(b->planar ? b->channels : get_cell_pitch(b)) * (double)n_samples;
     for (int i = 0; i < WF_CONV_AXES; i++)
         floats *= (double)get_extent(b, i, size[i]);
-    return b->is_direct ? 0.0 : floats;
+    return b->is_direct ? 0.0 : floats + (double)get_slack(b);
 }
 
 static bool is_inside(const wf_cpu_box *b)
@@ -67,10 +74,24 @@ static void grow(wf_cpu_box *b, int64_t target, double max_floats)
     b->unit_samples = wf_cpu_div_up(b->n, wf_cpu_div_up(b->n, b->unit_samples));
 }
 
+static void set_pitches(wf_cpu_box *b)
+{
+    const int64_t line = get_extent(b, 2, b->unit_size[2]);
+    b->pitch_c = b->planar ? line : 1;
+    b->pitch[2] = b->planar ? 1 : get_cell_pitch(b);
+    b->pitch[1] = b->planar ? b->channels * line : b->pitch[2] * line;
+    b->pitch[0] = b->pitch[1] * get_extent(b, 1, b->unit_size[1]);
+    b->pitch_n = b->pitch[0] * get_extent(b, 0, b->unit_size[0]);
+    if (b->is_direct) {
+        memcpy(b->pitch, b->src.space, sizeof b->pitch);
+        b->pitch_n = b->src.n;
+    }
+}
+
 bool wf_cpu_box_cut(wf_cpu_box *b, int64_t target)
 {
-    b->is_direct = is_inside(b);
-    for (double max_floats = BOX_FLOATS;; max_floats *= 4) {
+    b->is_direct = !b->planar && is_inside(b);
+    for (double max_floats = (b->planar ? 3 : 1) * BOX_FLOATS;; max_floats *= 4) {
         grow(b, target, max_floats);
         b->unit_cells = b->unit_samples * wf_conv_volume(b->unit_size);
         const double floats = get_floats(b, b->unit_samples, b->unit_size);
@@ -87,22 +108,15 @@ bool wf_cpu_box_cut(wf_cpu_box *b, int64_t target)
     for (int i = 0; i < WF_CONV_AXES; i++)
         b->n_units *= wf_cpu_div_up(b->out[i], b->unit_size[i]);
     b->n_terms = wf_conv_volume(b->window) * b->channels;
-    b->pitch[2] = b->is_direct ? b->src.space[2] : get_cell_pitch(b);
-    for (int i = 1; i >= 0; i--) {
-        b->pitch[i] = b->is_direct ? b->src.space[i]
-                                   : b->pitch[i + 1] * get_extent(b, i + 1, b->unit_size[i + 1]);
-    }
-    b->pitch_n = b->is_direct ? b->src.n : b->pitch[0] * get_extent(b, 0, b->unit_size[0]);
+    set_pitches(b);
     return true;
 }
 
 weft_status wf_cpu_box_tables(wf_cpu_box *b, wf_cpu_lower *q, weft_error *err)
 {
-    int64_t *cells, *terms, *taps, at[WF_CONV_AXES];
-    const int64_t n_window = wf_conv_volume(b->window);
+    int64_t *cells, *terms, at[WF_CONV_AXES];
     WEFT_TRY(wf_cpu_take(q, (size_t)b->unit_cells, sizeof *cells, &cells, err));
     WEFT_TRY(wf_cpu_take(q, (size_t)b->n_terms, sizeof *terms, &terms, err));
-    WEFT_TRY(wf_cpu_take(q, (size_t)n_window, sizeof *taps, &taps, err));
     const int64_t per_sample = wf_conv_volume(b->unit_size);
     for (int64_t i = 0; i < b->unit_cells; i++) {
         wf_conv_split(i % per_sample, b->unit_size, at);
@@ -112,15 +126,12 @@ weft_status wf_cpu_box_tables(wf_cpu_box *b, wf_cpu_lower *q, weft_error *err)
     }
     for (int64_t i = 0; i < b->n_terms; i++) {
         wf_conv_split(i / b->channels, b->window, at);
-        terms[i] = i % b->channels;
+        terms[i] = i % b->channels * b->pitch_c;
         for (int a = 0; a < WF_CONV_AXES; a++) {
             const int64_t t = b->is_flipped ? b->window[a] - 1 - at[a] : at[a];
             terms[i] += t * b->dilation[a] * b->pitch[a];
         }
     }
-    for (int64_t i = 0; i < n_window; i++)
-        taps[i] = terms[i * b->channels];
-    b->taps = taps;
     b->cells = cells;
     b->terms = terms;
     return WEFT_OK;
@@ -163,9 +174,21 @@ int64_t wf_cpu_box_find(const wf_cpu_box *box, int64_t cell)
 // Where place `at` of an axis lies in src; -1: nowhere.
 static int64_t get_src(const wf_cpu_box *b, int axis, int64_t at)
 {
-    if (at < 0 || at % b->hole[axis] != 0 || at / b->hole[axis] >= b->src_size[axis])
+    const int64_t hole = b->hole[axis];
+    if (at < 0)
         return -1;
-    return at / b->hole[axis];
+    if (hole > 1) {
+        if (at % hole)
+            return -1;
+        at /= hole;
+    }
+    return at < b->src_size[axis] ? at : -1;
+}
+
+int64_t wf_cpu_box_place(const wf_cpu_box *b, int axis, int64_t out, int64_t tap)
+{
+    const int64_t t = b->is_flipped ? b->window[axis] - 1 - tap : tap;
+    return get_src(b, axis, out * b->step[axis] + b->base[axis] + t * b->dilation[axis]);
 }
 
 // One line of places along the last axis.
@@ -197,6 +220,21 @@ static void fill_line(const wf_cpu_box *b, const float *src, int64_t first, int6
     }
 }
 
+// One line of a planar box. What is packed is followed by zeros to the line's length: those of one channel
+// begin the next, those of the last the line behind, which comes later.
+static void fill_planes(const wf_cpu_box *b, const float *src, int64_t first, int64_t n, float *to)
+{
+    const int64_t before = first < 0 ? wf_cpu_min(-first, n) : 0;
+    const int64_t end = wf_cpu_min(n, b->src_size[2] - first);
+    if (end <= before) {
+        memset(to, 0, (size_t)b->pitch[1] * sizeof *to);
+        return;
+    }
+    memset(to, 0, (size_t)before * sizeof *to);
+    b->planar->pack(to + before, b->pitch_c, src + (first + before) * b->src.space[2], b->src.c,
+                    b->src.space[2], b->channels, end - before);
+}
+
 const float *wf_cpu_box_fill(const wf_cpu_box *b, const wf_cpu_unit *u, int64_t group, float *buf)
 {
     const float *src = b->src.data + u->sample * b->src.n + group * b->channels * b->src.c;
@@ -215,14 +253,18 @@ const float *wf_cpu_box_fill(const wf_cpu_box *b, const wf_cpu_unit *u, int64_t 
             for (int64_t j = 0; j < extent[1]; j++) {
                 const int64_t at1 = get_src(b, 1, first[1] + j);
                 float *to = buf + n * b->pitch_n + i * b->pitch[0] + j * b->pitch[1];
-                if (at0 < 0 || at1 < 0) {
-                    memset(to, 0, (size_t)(extent[2] * b->pitch[2]) * sizeof *to);
-                    continue;
-                }
-                fill_line(b, src + n * b->src.n + at0 * b->src.space[0] + at1 * b->src.space[1],
-                          first[2], extent[2], to);
+                const float *from =
+                    src + n * b->src.n + at0 * b->src.space[0] + at1 * b->src.space[1];
+                if (at0 < 0 || at1 < 0)
+                    memset(to, 0, (size_t)b->pitch[1] * sizeof *to);
+                else if (b->planar)
+                    fill_planes(b, from, first[2], extent[2], to);
+                else
+                    fill_line(b, from, first[2], extent[2], to);
             }
         }
     }
+    const int64_t slack = get_slack(b);
+    memset(buf + b->floats - slack, 0, (size_t)slack * sizeof *buf);
     return buf;
 }

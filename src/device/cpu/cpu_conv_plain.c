@@ -17,11 +17,6 @@ typedef struct conv_params {
 
 static const float zero = 0.0f; // what lies in the padding
 
-static int64_t cell_offset(const tensor *t, const int64_t at[WF_CONV_AXES])
-{
-    return at[0] * t->space[0] + at[1] * t->space[1] + at[2] * t->space[2];
-}
-
 // Input cell under window cell r of output cell p; false in the padding.
 static bool get_input_cell(const wf_conv_shape *s, const int64_t *p, const int64_t *r, int64_t *h)
 {
@@ -76,13 +71,15 @@ static void forward_row(const conv_params *p, int64_t idx)
     for (int64_t i = 0; i < n_window; i++) {
         wf_conv_split(i, s->window, r);
         const bool is_inside = get_input_cell(s, at, r, h);
-        const float *x =
-            is_inside ? p->x.data + o.n * p->x.n + o.group * s->cg * p->x.c + cell_offset(&p->x, h)
-                      : &zero;
+        const float *x = is_inside ? p->x.data + o.n * p->x.n + o.group * s->cg * p->x.c +
+                                         wf_cpu_conv_offset(&p->x, h)
+                                   : &zero;
         wf_cpu_sum_feed(&sum, x, is_inside ? p->x.c : 0,
-                        p->w.data + k * p->w.n + cell_offset(&p->w, r), p->w.c, p->w.n, s->cg);
+                        p->w.data + k * p->w.n + wf_cpu_conv_offset(&p->w, r), p->w.c, p->w.n,
+                        s->cg);
     }
-    wf_cpu_sum_store(&sum, p->y.data + o.n * p->y.n + k * p->y.c + cell_offset(&p->y, at), p->y.c);
+    wf_cpu_sum_store(&sum, p->y.data + o.n * p->y.n + k * p->y.c + wf_cpu_conv_offset(&p->y, at),
+                     p->y.c);
 }
 
 // dx[n,c,h] = sum over r, k of dy[n,k,p] * w[k,c,r], where p's window cell r lies on h
@@ -99,14 +96,15 @@ static void grad_input_row(const conv_params *p, int64_t idx)
         wf_conv_split(i, s->window, r);
         const bool is_inside = get_output_cell(s, h, r, at);
         const float *dy =
-            is_inside ? p->y.data + o.n * p->y.n + k * p->y.c + cell_offset(&p->y, at) : &zero;
+            is_inside ? p->y.data + o.n * p->y.n + k * p->y.c + wf_cpu_conv_offset(&p->y, at)
+                      : &zero;
         wf_cpu_sum_feed(&sum, dy, is_inside ? p->y.c : 0,
-                        p->w.data + k * p->w.n + o.lane * p->w.c + cell_offset(&p->w, r), p->w.n,
-                        p->w.c, s->kg);
+                        p->w.data + k * p->w.n + o.lane * p->w.c + wf_cpu_conv_offset(&p->w, r),
+                        p->w.n, p->w.c, s->kg);
     }
     wf_cpu_sum_store(&sum,
                      p->x.data + o.n * p->x.n + (o.group * s->cg + o.lane) * p->x.c +
-                         cell_offset(&p->x, h),
+                         wf_cpu_conv_offset(&p->x, h),
                      p->x.c);
 }
 
@@ -125,12 +123,12 @@ static void grad_weight_row(const conv_params *p, int64_t idx)
         for (int64_t i = 0; i < n_out; i++) {
             wf_conv_split(i, s->out, at);
             const bool is_inside = get_input_cell(s, at, r, h);
-            wf_cpu_sum_feed(&sum, p->y.data + n * p->y.n + k * p->y.c + cell_offset(&p->y, at), 0,
-                            is_inside ? x + cell_offset(&p->x, h) : &zero, 0,
-                            is_inside ? p->x.c : 0, 1);
+            wf_cpu_sum_feed(
+                &sum, p->y.data + n * p->y.n + k * p->y.c + wf_cpu_conv_offset(&p->y, at), 0,
+                is_inside ? x + wf_cpu_conv_offset(&p->x, h) : &zero, 0, is_inside ? p->x.c : 0, 1);
         }
     }
-    wf_cpu_sum_store(&sum, p->w.data + k * p->w.n + o.lane * p->w.c + cell_offset(&p->w, r),
+    wf_cpu_sum_store(&sum, p->w.data + k * p->w.n + o.lane * p->w.c + wf_cpu_conv_offset(&p->w, r),
                      p->w.c);
 }
 

@@ -11,6 +11,7 @@
 #define PASS_TERMS 256 // terms of one pass: dy's panel stays in L1, the sums are reloaded per pass
 #define MIN_ITEMS 8
 #define ITEM_FLOPS 1e6
+#define DIRECT_TILES 4 // so few tiles of rows read dy where it is: packing it would cost more
 
 static int64_t get_n_rows(const wf_cpu_conv *c)
 {
@@ -38,6 +39,8 @@ void wf_cpu_conv_weight_cut(wf_cpu_conv *c, const wf_cpu_tile_sizes *s)
         n_cuts--;
     c->item_rows = wf_cpu_div_up(tiles, n_cuts) * s->rows;
     c->n_row_items = wf_cpu_div_up(n_rows, c->item_rows);
+    c->is_y_direct =
+        c->y.c == 1 && (c->flat_step <= s->cols || c->item_rows <= DIRECT_TILES * s->rows);
 }
 
 size_t wf_cpu_conv_weight_floats(const wf_cpu_conv *c)
@@ -64,15 +67,20 @@ static void run_pass(const wf_cpu_conv *c, const part *r, const float *x, const 
                       .a = x,
                       .a_rows = c->box.terms + r->row0,
                       .a_terms = c->box.cells + i0,
-                      .b = r->dy,
                       .ldc = c->n_cols,
                       .is_first = is_first};
     for (int64_t j0 = 0, width; j0 < c->n_cols; j0 += width) {
         width = wf_cpu_panel_width(s, c->n_cols, j0);
         t.n_cols = wf_cpu_min(width, c->n_cols - j0);
-        c->products->pack(r->dy, width, dy + j0 * c->y.c, c->flat_step, c->y.c, t.n_terms,
-                          t.n_cols);
-        t.b_step = width;
+        if (c->is_y_direct && t.n_cols == width) {
+            t.b = dy + j0;
+            t.b_step = c->flat_step;
+        } else {
+            c->products->pack(r->dy, width, dy + j0 * c->y.c, c->flat_step, c->y.c, t.n_terms,
+                              t.n_cols);
+            t.b = r->dy;
+            t.b_step = width;
+        }
         t.c = chain + j0;
         c->products->tiles(&t);
     }
@@ -130,7 +138,7 @@ static void run_store(const void *params, int64_t item, const wf_cpu_worker *wor
         const float *sums =
             c->workspace + (group * get_n_rows(c) + cell * channels + channel) * c->n_cols;
         float *w = c->w.data + group * c->n_cols * c->w.n + channel * c->w.c +
-                   at[0] * c->w.space[0] + at[1] * c->w.space[1] + at[2] * c->w.space[2];
+                   wf_cpu_conv_offset(&c->w, at);
         for (int64_t k = 0; k < c->n_cols; k++) {
             float total = sums[k];
             for (int64_t i = 1; i < n_parts; i++)
@@ -140,8 +148,9 @@ static void run_store(const void *params, int64_t item, const wf_cpu_worker *wor
     }
 }
 
-weft_status wf_cpu_conv_weight(wf_cpu_lower *q, const wf_cpu_conv *c, weft_error *err)
+weft_status wf_cpu_conv_weight(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err)
 {
+    WEFT_TRY(wf_cpu_box_tables(&c->box, q, err));
     const bool is_long = wf_product_n_blocks(get_n_terms(c)) > WF_PRODUCT_GROUPS;
     const int64_t floats = (c->box.floats + 15) / 16 * 16 + PASS_TERMS * c->products->sizes->cols +
                            (is_long ? c->item_rows * c->n_cols : 0);

@@ -14,6 +14,7 @@
     extern const wf_cpu_elementwise wf_cpu_elementwise_##isa;                                      \
     extern const wf_cpu_reduces wf_cpu_reduces_##isa;                                              \
     extern const wf_cpu_products wf_cpu_products_##isa;                                            \
+    extern const wf_cpu_lanes wf_cpu_lanes_##isa;                                                  \
     extern const wf_cpu_attention wf_cpu_attention_##isa;                                          \
     extern const wf_cpu_winograd wf_cpu_winograd_##isa;                                            \
     extern const wf_cpu_windows wf_cpu_windows_##isa;                                              \
@@ -26,6 +27,7 @@
      &wf_cpu_elementwise_##isa,                                                                    \
      &wf_cpu_reduces_##isa,                                                                        \
      &wf_cpu_products_##isa,                                                                       \
+     &wf_cpu_lanes_##isa,                                                                          \
      &wf_cpu_windows_##isa,                                                                        \
      &wf_cpu_attention_##isa,                                                                      \
      &wf_cpu_winograd_##isa,                                                                       \

@@ -13,6 +13,7 @@ typedef struct wf_cpu_kernels {
     const wf_cpu_elementwise *elementwise;
     const wf_cpu_reduces *reduces;
     const wf_cpu_products *products;
+    const wf_cpu_lanes *lanes;
     const wf_cpu_windows *windows;
     const wf_cpu_attention *attention;
     const wf_cpu_winograd *winograd;

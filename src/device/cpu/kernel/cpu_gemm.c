@@ -152,37 +152,5 @@ void WF_CPU_NAME(wf_cpu_gemm_tiles)(const wf_cpu_tiles *p)
     }
 }
 
-// Four vectors at a time: chains enough to hide the latency of fma.
-#define LANE_VECTORS 4
-
-void WF_CPU_NAME(wf_cpu_gemm_lanes)(float *acc, const float *a, const int64_t *a_terms,
-                                    const float *b, int64_t b_step, int64_t n_terms,
-                                    int64_t n_lanes)
-{
-    int64_t j = 0;
-    for (; j + LANE_VECTORS * VL <= n_lanes; j += LANE_VECTORS * VL) {
-        vf sum[LANE_VECTORS];
-        VEC_UNROLL for (int v = 0; v < LANE_VECTORS; v++) sum[v] = v_load(acc + j + v * VL);
-        for (int64_t t = 0; t < n_terms; t++) {
-            const float *x = a + a_terms[t] + j, *y = b + t * b_step + j;
-            VEC_UNROLL for (int v = 0; v < LANE_VECTORS; v++) sum[v] =
-                v_fma(v_load(x + v * VL), v_load(y + v * VL), sum[v]);
-        }
-        VEC_UNROLL for (int v = 0; v < LANE_VECTORS; v++) v_store(acc + j + v * VL, sum[v]);
-    }
-    for (; j + VL <= n_lanes; j += VL) {
-        vf sum = v_load(acc + j);
-        for (int64_t t = 0; t < n_terms; t++)
-            sum = v_fma(v_load(a + a_terms[t] + j), v_load(b + t * b_step + j), sum);
-        v_store(acc + j, sum);
-    }
-    for (; j < n_lanes; j++) {
-        float sum = acc[j];
-        for (int64_t t = 0; t < n_terms; t++)
-            sum = WF_FMA(a[a_terms[t] + j], b[t * b_step + j], sum);
-        acc[j] = sum;
-    }
-}
-
 const wf_cpu_tile_sizes WF_CPU_NAME(wf_cpu_gemm_sizes) = {VL, ROWS, TILE_VECTORS *VL, TERMS,
                                                           ITEM_ROWS};

@@ -10,8 +10,5 @@ void WF_CPU_NAME(wf_cpu_gemm_tiles)(const wf_cpu_tiles *p);
 void WF_CPU_NAME(wf_cpu_gemm_pack)(float *dst, int64_t width, const float *b, int64_t term_stride,
                                    int64_t col_stride, int64_t n_terms, int64_t n_cols);
 void WF_CPU_NAME(wf_cpu_gemm_few)(const wf_cpu_few *p);
-void WF_CPU_NAME(wf_cpu_gemm_lanes)(float *acc, const float *a, const int64_t *a_terms,
-                                    const float *b, int64_t b_step, int64_t n_terms,
-                                    int64_t n_lanes);
 
 #endif

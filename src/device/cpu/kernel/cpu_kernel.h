@@ -144,11 +144,60 @@ typedef struct wf_cpu_products {
     // dst[t * width + j] = b[t * term_stride + j * col_stride], j < n_cols; +0 from there to width.
     void (*pack)(float *dst, int64_t width, const float *b, int64_t term_stride, int64_t col_stride,
                  int64_t n_terms, int64_t n_cols);
-    // acc[j] takes a[a_terms[t] + j] * b[t * b_step + j] for ascending t.
-    void (*lanes)(float *acc, const float *a, const int64_t *a_terms, const float *b,
-                  int64_t b_step, int64_t n_terms, int64_t n_lanes);
     void (*few)(const wf_cpu_few *p);
 } wf_cpu_products;
+
+// Products in which each lane is a channel of its own (depthwise convolution). A term's x of cell i lies
+// at x[i * step]; a step of 0 repeats one place, as padding does.
+typedef struct wf_cpu_lane_term {
+    const float *x;
+    int64_t step;
+    const float *w;
+} wf_cpu_lane_term;
+
+// y[i * y_step + j] = sum over t of x[t][i, j] * w[t][j], + (+0): one chain, ascending.
+typedef struct wf_cpu_lane_cells {
+    int64_t n_cells, n_terms, n_lanes;
+    const wf_cpu_lane_term *terms;
+    float *y;
+    int64_t y_step;
+    bool is_streamed; // y goes past the caches: y, y_step and n_lanes are whole vectors
+} wf_cpu_lane_cells;
+
+// sums[t][j] takes x[t][i * x_step + j] * dy[i * dy_step + j] for ascending i.
+typedef struct wf_cpu_lane_sum {
+    const float *x;
+    float *sums;
+} wf_cpu_lane_sum;
+
+typedef struct wf_cpu_lane_sums {
+    int64_t n_cells, n_terms, n_lanes;
+    const wf_cpu_lane_sum *terms;
+    int64_t x_step; // 0 in the padding
+    const float *dy;
+    int64_t dy_step;
+} wf_cpu_lane_sums;
+
+// c[i, v * lanes + j] = sum over t of a[t * n_rows + i] * b[b_terms[t] + b_cells[v] + j], ascending: few
+// channels of many cells, so vectors run over cells. v < plane_vectors[n_rows].
+typedef struct wf_cpu_planes {
+    int64_t n_rows, n_terms;
+    const float *a;
+    const float *b;
+    const int64_t *b_terms, *b_cells;
+    float *c;
+} wf_cpu_planes;
+
+#define WF_CPU_PLANE_ROWS 8     // at most
+#define WF_CPU_PLANE_FLOATS 512 // of c, at most
+
+typedef struct wf_cpu_lanes {
+    void (*cells)(const wf_cpu_lane_cells *p);
+    void (*sums)(const wf_cpu_lane_sums *p);
+    void (*planes)(const wf_cpu_planes *p);
+    int64_t lanes;                                // floats in a vector
+    int64_t plane_vectors[WF_CPU_PLANE_ROWS + 1]; // 0: so many rows are not for planes
+} wf_cpu_lanes;
 
 typedef struct wf_cpu_reduces {
     const wf_cpu_reduce *reduces;

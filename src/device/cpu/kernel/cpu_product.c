@@ -38,6 +38,5 @@ const wf_cpu_products WF_CPU_NAME(wf_cpu_products) = {
     &WF_CPU_NAME(wf_cpu_gemm_sizes),
     WF_CPU_NAME(wf_cpu_gemm_tiles),
     WF_CPU_NAME(wf_cpu_gemm_pack),
-    WF_CPU_NAME(wf_cpu_gemm_lanes),
     WF_CPU_NAME(wf_cpu_gemm_few),
 };
