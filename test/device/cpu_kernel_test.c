@@ -1,6 +1,7 @@
 // Fused kernels on the cpu device: random MAP, ROW and COLUMN kernels over strided operands, on every
 // instruction set that the machine has, against the values by definition (kernel_case.c), bit for bit.
-// Each operand lies against a page that may not be touched: reading past an end is a crash.
+// Each operand lies against a page that may not be touched: reading past an end is a crash. Some outputs
+// replace an input in its own memory.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,48 @@ typedef struct one_task {
     wf_plan plan;
 } one_task;
 
+// place[o]: the input whose memory output o takes over; WF_NO_INDEX: none.
+typedef struct in_place {
+    uint32_t place[CASE_MAX_OPERANDS];
+} in_place;
+
+static const wf_inst *find_inst(const kernel_case *c, wf_inst_kind kind, size_t operand)
+{
+    for (size_t i = 0; i < c->kernel.n_insts; i++) {
+        if (c->insts[i].kind == kind && c->insts[i].operand == operand)
+            return &c->insts[i];
+    }
+    return NULL;
+}
+
+// Lets outputs per point take over inputs per point, which are then read as the outputs are written.
+static in_place choose_in_place(weft_context *ctx, kernel_case *c, uint64_t seed)
+{
+    in_place p;
+    uint64_t state = seed;
+    const size_t n_in = c->kernel.n_inputs;
+    bool is_taken[CASE_MAX_OPERANDS] = {false};
+    for (size_t o = 0; o < c->kernel.n_outputs; o++) {
+        const size_t i = kernel_case_random(&state) % n_in, out = n_in + o;
+        p.place[o] = WF_NO_INDEX;
+        if (find_inst(c, WF_INST_STORE, o)->is_outer || find_inst(c, WF_INST_LOAD, i)->is_outer ||
+            is_taken[i] || c->accesses[out].dtype != WEFT_F32)
+            continue;
+        is_taken[i] = true;
+        p.place[o] = (uint32_t)i;
+        c->accesses[i] = c->accesses[out];
+        uint8_t *data = malloc((size_t)c->counts[out] * 4);
+        assert_non_null(data);
+        for (int64_t j = 0; j < c->counts[out]; j++)
+            memcpy(data + 4 * j, c->data[i] + 4 * (j % c->counts[i]), 4);
+        free(c->data[i]);
+        c->data[i] = data;
+        c->counts[i] = c->counts[out];
+    }
+    kernel_case_eval(ctx, c);
+    return p;
+}
+
 #define PAGE ((size_t)4096)
 
 // size_bytes that end (or begin) at a page without access.
@@ -61,7 +104,8 @@ static void map_operand(one_task *t, size_t i, size_t size_bytes, bool is_at_end
     t->variables[i] = &t->memory[i];
 }
 
-static void make_plan(weft_device *dev, kernel_case *c, bool is_at_end, one_task *t)
+static void make_plan(weft_device *dev, kernel_case *c, const in_place *p, bool is_at_end,
+                      one_task *t)
 {
     static const wf_task_kind kinds[] = {WF_TASK_MAP, WF_TASK_ROW, WF_TASK_COLUMN};
     const size_t n = c->kernel.n_inputs + c->kernel.n_outputs;
@@ -82,6 +126,10 @@ static void make_plan(weft_device *dev, kernel_case *c, bool is_at_end, one_task
         t->views[i].offset = c->accesses[i].offset;
         t->views[i].type.dtype = c->accesses[i].dtype;
         map_operand(t, i, t->buffers[i].size_bytes, is_at_end);
+        const uint32_t place =
+            i < c->kernel.n_inputs ? WF_NO_INDEX : p->place[i - c->kernel.n_inputs];
+        if (place != WF_NO_INDEX)
+            t->views[i].buffer = place;
     }
     t->buffers[n] = (wf_buffer){.kind = WF_BUFFER_ARENA,
                                 .alias_of = WF_NO_INDEX,
@@ -95,12 +143,20 @@ static void make_plan(weft_device *dev, kernel_case *c, bool is_at_end, one_task
                         .arena_bytes = t->buffers[n].size_bytes};
 }
 
+static const uint32_t unset = 0x12345678u; // what an output's elements hold that are not written
+
 static void compare(weft_device *dev, const kernel_case *c, const one_task *t, uint64_t seed)
 {
     for (size_t i = 0; i < c->kernel.n_inputs + c->kernel.n_outputs; i++) {
-        for (int64_t j = 0; j < c->counts[i]; j++) {
-            const uint8_t *have = (const uint8_t *)t->memory[i].data + j * 4;
+        const size_t place = t->views[i].buffer;
+        bool is_replaced = false;
+        for (size_t o = c->kernel.n_inputs; o < c->kernel.n_inputs + c->kernel.n_outputs; o++)
+            is_replaced = is_replaced || (o != i && t->views[o].buffer == i);
+        for (int64_t j = 0; j < c->counts[i] && !is_replaced; j++) {
+            const uint8_t *have = (const uint8_t *)t->memory[place].data + j * 4;
             const uint8_t *expected = c->data[i] + j * 4;
+            if (place != i && memcmp(expected, &unset, 4) == 0)
+                expected = c->data[place] + j * 4;
             if (is_same(have, expected, c->accesses[i].dtype))
                 continue;
             uint32_t x, y;
@@ -115,10 +171,10 @@ static void compare(weft_device *dev, const kernel_case *c, const one_task *t, u
     }
 }
 
-static void run_case(weft_device *dev, kernel_case *c, uint64_t seed)
+static void run_case(weft_device *dev, kernel_case *c, const in_place *p, uint64_t seed)
 {
     one_task t;
-    make_plan(dev, c, seed % 2, &t);
+    make_plan(dev, c, p, seed % 2, &t);
     wf_program_memory memory = {.variables = t.variables};
     wf_device_program *program = NULL;
     weft_error err = {0};
@@ -129,7 +185,6 @@ static void run_case(weft_device *dev, kernel_case *c, uint64_t seed)
     // A second run finds the results of the first and must give the same.
     for (int run = 0; run < 2; run++) {
         for (size_t i = 0; i < c->kernel.n_inputs + c->kernel.n_outputs; i++) {
-            const uint32_t unset = 0x12345678u;
             for (int64_t j = 0; j < c->counts[i]; j++) {
                 memcpy(t.memory[i].data + 4 * j,
                        i < c->kernel.n_inputs ? (const void *)(c->data[i] + 4 * j) : &unset, 4);
@@ -159,8 +214,12 @@ static void random_kernels(void **state)
     for (uint64_t seed = 1; seed <= n; seed++) {
         kernel_case c;
         kernel_case_make(ctx, seed, 40000, &c);
+        in_place p;
+        memset(&p, 0xff, sizeof p);
+        if (seed % 3 == 0)
+            p = choose_in_place(ctx, &c, seed);
         for (size_t i = 0; i < n_devs; i++)
-            run_case(devs[i], &c, seed);
+            run_case(devs[i], &c, &p, seed);
         kernel_case_free(&c);
     }
     for (size_t i = 0; i < n_devs; i++) {

@@ -12,8 +12,10 @@
 #define CHUNK WF_SUM_COLUMN_CHUNK
 #define MAX_LEVELS 7 // 64^7 inner points
 #define TILE_POINTS 1024
-#define TILE_OUTER 256        // of a tile: a row of it is 1 KiB, 16 lines in a stream
-#define TILE_OUTER_MOMENTS 32 // a tile holds whole chunks then
+#define TILE_OUTER 1024       // whole rows where they are no longer, so that they follow each other
+#define TILE_OUTER_MOMENTS 32 // a tile holds whole chunks then, and what is computed from them
+#define TILE_OUTER_READ 256   // a tile is whole chunks, reduced where they lie
+#define TILE_OUTER_TURNED 16  // a tile is whole chunks, which are what lies side by side
 #define SMALL_POINTS 16384    // one phase is enough
 #define ITEM_POINTS 8192
 
@@ -129,17 +131,12 @@ static void walk_inner(stack *s, int64_t first, int64_t end, int64_t b0)
         for (uint32_t i = 0; i < t->n_reduces; i++)
             run->parts[i] = stack_parts(s, 0, i);
         for (int64_t a = chunk; a < chunk_end; a += t->tile_a) {
-            const wf_cpu_tile tile = {a, wf_cpu_min(t->tile_a, chunk_end - a), b0, (int64_t)s->n};
             run->first_idx = a;
-            wf_cpu_run_points(run, &t->points[0], &tile);
+            wf_cpu_run_set_tile(run, a, wf_cpu_min(t->tile_a, chunk_end - a), b0, (int64_t)s->n);
+            wf_cpu_run_points(run, &t->points[0]);
         }
         push_chunk(s);
     }
-}
-
-static void set_outer_tile(wf_cpu_run *run, int64_t b0, int64_t nb)
-{
-    run->tile = (wf_cpu_tile){0, 1, b0, nb};
 }
 
 // The results are in the stack's top: what is computed from them, and its stores.
@@ -152,7 +149,7 @@ static void run_results(stack *s, int64_t b0)
         const wf_cpu_parts parts = stack_parts(s, s->top, i);
         wf_cpu_run_set_reduced(run, i, &parts);
     }
-    set_outer_tile(run, b0, (int64_t)s->n);
+    wf_cpu_run_set_tile(run, 0, 1, b0, (int64_t)s->n);
     for (int32_t level = 0; level < t->n_levels; level++)
         wf_cpu_run_outer(run, &t->outer[level]);
     wf_cpu_run_outer(run, &t->last);
@@ -178,12 +175,13 @@ static void run_whole(const void *params, int64_t item, const wf_cpu_worker *wor
     stack s;
     wf_cpu_run_begin(&run, t, worker->scratch);
     start_stack(&s, &run, wf_cpu_min(t->tile_b, t->size_b - b0));
-    set_outer_tile(&run, b0, (int64_t)s.n);
+    wf_cpu_run_set_tile(&run, 0, 1, b0, (int64_t)s.n);
     wf_cpu_run_outer(&run, &t->outer[0]);
     walk_inner(&s, 0, t->size_a, b0);
     if (t->size_a == 0)
         reduce_nothing(&s);
     run_results(&s, b0);
+    wf_cpu_run_end(&run);
 }
 
 // ---- two phases
@@ -211,7 +209,7 @@ static void run_units(const void *params, int64_t item, const wf_cpu_worker *wor
     wf_cpu_run run;
     wf_cpu_run_begin(&run, t, worker->scratch);
     const int64_t nb = wf_cpu_min(t->tile_b, t->size_b - b0);
-    set_outer_tile(&run, b0, nb);
+    wf_cpu_run_set_tile(&run, 0, 1, b0, nb);
     wf_cpu_run_outer(&run, &t->outer[0]);
     for (int64_t unit = first; unit < end; unit++) {
         stack s;
@@ -226,6 +224,7 @@ static void run_units(const void *params, int64_t item, const wf_cpu_worker *wor
             get_reduce(t, i)->column_merge(&out, &in, s.n);
         }
     }
+    wf_cpu_run_end(&run);
 }
 
 // Item = outer tile: the units' results, ascending, are elements of the same tree.
@@ -259,6 +258,41 @@ static bool has_moments(const wf_kernel *k)
     return false;
 }
 
+// Whether inner points are only loaded and reduced: a tile has no memory of its own then, and any size.
+static bool is_only_read(const wf_kernel *k)
+{
+    for (size_t i = 0; i < k->n_insts; i++) {
+        const wf_inst *inst = &k->insts[i];
+        if (!inst->is_outer && inst->kind != WF_INST_LOAD && inst->kind != WF_INST_REDUCE)
+            return false;
+        if (inst->kind == WF_INST_REDUCE &&
+            (k->insts[inst->args[0]].kind != WF_INST_LOAD || k->insts[inst->args[0]].is_outer))
+            return false;
+    }
+    return true;
+}
+
+// The last of some axes that has more than one point; -1: none has.
+static int32_t last_axis(const wf_kernel *k, const int32_t *axes, int32_t n)
+{
+    while (n > 0 && k->dims[axes[n - 1]] == 1)
+        n--;
+    return n > 0 ? axes[n - 1] : -1;
+}
+
+// An input whose near elements follow the inner axes.
+static bool is_turned(const wf_kernel *k, const wf_cpu_layout *l)
+{
+    const int32_t a = last_axis(k, l->a, l->n_a), b = last_axis(k, l->b, l->n_b);
+    if (a < 0 || b < 0)
+        return false;
+    for (size_t i = 0; i < k->n_inputs; i++) {
+        if (k->inputs[i].strides[a] == 1 && k->inputs[i].strides[b] > 1)
+            return true;
+    }
+    return false;
+}
+
 // Outer axis i belongs behind j: the first input that tells them apart decides.
 static bool is_nearer(const wf_kernel *k, int32_t i, int32_t j)
 {
@@ -285,11 +319,18 @@ static wf_cpu_layout get_layout(const wf_kernel *k)
     }
     const int64_t size_a = wf_cpu_axes_count(k, l.a, l.n_a);
     const int64_t size_b = wf_cpu_axes_count(k, l.b, l.n_b);
-    const bool is_whole = has_moments(k);
-    l.tile_b = wf_cpu_min(size_b, is_whole ? TILE_OUTER_MOMENTS : TILE_OUTER);
     l.tile_a = CHUNK;
-    while (!is_whole && l.tile_a * l.tile_b > TILE_POINTS)
-        l.tile_a /= 2;
+    if (is_turned(k, &l)) {
+        l.tile_b = wf_cpu_min(size_b, TILE_OUTER_TURNED);
+    } else if (is_only_read(k)) {
+        l.tile_b = wf_cpu_min(size_b, TILE_OUTER_READ);
+    } else if (has_moments(k)) {
+        l.tile_b = wf_cpu_min(size_b, TILE_OUTER_MOMENTS);
+    } else {
+        l.tile_b = wf_cpu_min(size_b, TILE_OUTER);
+        while (l.tile_a * l.tile_b > TILE_POINTS && l.tile_a > 1)
+            l.tile_a /= 2;
+    }
     if (l.tile_a > size_a)
         l.tile_a = size_a > 0 ? size_a : 1;
     return l;

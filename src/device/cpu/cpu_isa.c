@@ -12,12 +12,14 @@
 // Declares wf_cpu_elementwise_avx2 and so on, the tables that kernel files export.
 #define WF_ISA(isa)                                                                                \
     extern const wf_cpu_elementwise wf_cpu_elementwise_##isa;                                      \
+    extern const wf_cpu_randoms wf_cpu_randoms_##isa;                                              \
     extern const wf_cpu_reduces wf_cpu_reduces_##isa;                                              \
     extern const wf_cpu_products wf_cpu_products_##isa;                                            \
     extern const wf_cpu_lanes wf_cpu_lanes_##isa;                                                  \
     extern const wf_cpu_attention wf_cpu_attention_##isa;                                          \
     extern const wf_cpu_winograd wf_cpu_winograd_##isa;                                            \
     extern const wf_cpu_windows wf_cpu_windows_##isa;                                              \
+    extern const wf_cpu_window_rows wf_cpu_window_rows_##isa;                                      \
     extern wf_cpu_peak_fn wf_cpu_peak_fma_##isa;
 #include "weft_generated/isa_list.inc"
 #undef WF_ISA
@@ -25,10 +27,12 @@
 #define WF_ISA(isa)                                                                                \
     {#isa,                                                                                         \
      &wf_cpu_elementwise_##isa,                                                                    \
+     &wf_cpu_randoms_##isa,                                                                        \
      &wf_cpu_reduces_##isa,                                                                        \
      &wf_cpu_products_##isa,                                                                       \
      &wf_cpu_lanes_##isa,                                                                          \
      &wf_cpu_windows_##isa,                                                                        \
+     &wf_cpu_window_rows_##isa,                                                                    \
      &wf_cpu_attention_##isa,                                                                      \
      &wf_cpu_winograd_##isa,                                                                       \
      wf_cpu_peak_fma_##isa},

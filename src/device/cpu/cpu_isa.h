@@ -11,10 +11,12 @@ typedef float wf_cpu_peak_fn(int64_t n_rounds, double *out_flops);
 typedef struct wf_cpu_kernels {
     const char *name; // "scalar", "avx2", "avx512", "neon"
     const wf_cpu_elementwise *elementwise;
+    const wf_cpu_randoms *randoms;
     const wf_cpu_reduces *reduces;
     const wf_cpu_products *products;
     const wf_cpu_lanes *lanes;
     const wf_cpu_windows *windows;
+    const wf_cpu_window_rows *window_rows;
     const wf_cpu_attention *attention;
     const wf_cpu_winograd *winograd;
     wf_cpu_peak_fn *peak;

@@ -4,14 +4,19 @@
 // every operand walks as one are group B.
 #include "device/cpu/cpu_tile.h"
 
-// A tile's values stay in a first-level cache of 32 KiB: a kernel of n instructions has about n / 2 of
-// them at one time. No less than 256 points, so that the cost of a step's call stays below a tenth of
-// its work.
-#define TILE_BYTES 24576
+// A tile's values and the operands' elements stay in a first-level cache of 32 KiB. No less than 256
+// points, so that the cost of a step's call stays below a fifth of its work.
+#define TILE_BYTES 28672
 #define TILE_POINTS_MIN 256
 #define TILE_POINTS_MAX 2048
-// Points of one item: some 5 to 50 microseconds of work, enough to hide the taking of an item.
-#define ITEM_POINTS 8192
+// Points of one item: some 5 to 50 microseconds of work, enough to hide the taking of an item and what is
+// computed once in it; a large task has as many items as balance any number of cores of today.
+#define ITEM_POINTS_MIN 8192
+#define ITEM_POINTS_MAX 65536
+#define ITEMS 64
+// Rows of an operand that do not follow each other are read and written one by one from this length on;
+// shorter ones are copied.
+#define ROW_POINTS 128
 // A tile that turns rows into columns: a run of a cache line on one side, four on the other.
 #define TURN_A 16
 #define TURN_B 64
@@ -31,11 +36,12 @@ static void run_item(const void *params, int64_t item, const wf_cpu_worker *work
     wf_cpu_run_begin(&run, t, worker->scratch);
     const int64_t end = wf_cpu_min((item + 1) * p->item_tiles, p->n_tiles);
     for (int64_t i = item * p->item_tiles; i < end; i++) {
-        wf_cpu_tile tile = {.a0 = i / p->n_tiles_b * t->tile_a, .b0 = i % p->n_tiles_b * t->tile_b};
-        tile.na = wf_cpu_min(t->tile_a, t->size_a - tile.a0);
-        tile.nb = wf_cpu_min(t->tile_b, t->size_b - tile.b0);
-        wf_cpu_run_points(&run, &t->all, &tile);
+        const int64_t a0 = i / p->n_tiles_b * t->tile_a, b0 = i % p->n_tiles_b * t->tile_b;
+        wf_cpu_run_set_tile(&run, a0, wf_cpu_min(t->tile_a, t->size_a - a0), b0,
+                            wf_cpu_min(t->tile_b, t->size_b - b0));
+        wf_cpu_run_points(&run, &t->all);
     }
+    wf_cpu_run_end(&run);
 }
 
 // -1: axis i belongs before axis j, 1: behind it, 0: no matter. The first operand that tells them
@@ -98,16 +104,59 @@ static bool is_turned(const wf_kernel *k, const wf_cpu_layout *l)
     return false;
 }
 
-static int64_t get_tile_points(const wf_kernel *k)
+// Values that a tile holds at one time, each in an array of its own: constants always, others until their
+// last reader.
+static weft_status count_live(wf_cpu_lower *q, int64_t *out_n, weft_error *err)
 {
-    int64_t points = TILE_POINTS_MAX;
-    const int64_t wanted = 2 * TILE_BYTES / (4 * (int64_t)(k->n_insts + 1));
-    while (points > TILE_POINTS_MIN && points > wanted)
-        points /= 2;
-    return points;
+    const wf_kernel *k = q->task->kernel;
+    int64_t *change, n_live = 0; // at each instruction: values that begin less those that ended
+    *out_n = 0;
+    WEFT_TRY(wf_cpu_take(q, k->n_insts + 1, sizeof *change, &change, err));
+    for (size_t i = 0; i < k->n_insts; i++) {
+        const bool is_fixed = k->insts[i].kind == WF_INST_CONST;
+        size_t last = is_fixed ? k->n_insts - 1 : i;
+        for (size_t r = i + 1; r < k->n_insts && !is_fixed; r++) {
+            for (uint32_t a = 0; a < k->insts[r].n_args; a++)
+                last = k->insts[r].args[a] == i ? r : last;
+        }
+        if (k->insts[i].kind == WF_INST_STORE)
+            continue;
+        change[is_fixed ? 0 : i]++;
+        change[last + 1]--;
+    }
+    for (size_t i = 0; i < k->n_insts; i++) {
+        n_live += change[i];
+        *out_n = n_live > *out_n ? n_live : *out_n;
+    }
+    return WEFT_OK;
 }
 
-static wf_cpu_layout get_layout(const wf_kernel *k)
+static weft_status get_tile_points(wf_cpu_lower *q, int64_t *out, weft_error *err)
+{
+    int64_t n_live;
+    WEFT_TRY(count_live(q, &n_live, err));
+    const int64_t wanted = TILE_BYTES / (4 * (n_live + (int64_t)q->task->kernel->n_outputs + 1));
+    for (*out = TILE_POINTS_MAX; *out > TILE_POINTS_MIN && *out > wanted;)
+        *out /= 2;
+    return WEFT_OK;
+}
+
+// Whether rows of nb points follow each other in every operand that has rows.
+static bool do_rows_follow(const wf_kernel *k, const wf_cpu_layout *l)
+{
+    if (l->n_a == 0 || l->n_b == 0)
+        return true;
+    const int32_t a = l->a[l->n_a - 1], b = l->b[l->n_b - 1];
+    const int64_t nb = wf_cpu_axes_count(k, l->b, l->n_b);
+    for (size_t i = 0; i < k->n_inputs + k->n_outputs; i++) {
+        const wf_access *op = i < k->n_inputs ? &k->inputs[i] : &k->outputs[i - k->n_inputs];
+        if (op->strides[b] == 1 && op->strides[a] != nb && op->strides[a] != 0)
+            return false;
+    }
+    return true;
+}
+
+static wf_cpu_layout get_layout(const wf_kernel *k, int64_t points)
 {
     wf_cpu_layout l = {0};
     int32_t axes[WEFT_MAX_DIM];
@@ -121,19 +170,22 @@ static wf_cpu_layout get_layout(const wf_kernel *k)
         else
             l.b[l.n_b++] = axes[i];
     }
-    const int64_t points = get_tile_points(k);
     const int64_t size_a = wf_cpu_axes_count(k, l.a, l.n_a);
     const int64_t size_b = wf_cpu_axes_count(k, l.b, l.n_b);
     l.tile_b = wf_cpu_min(size_b, is_turned(k, &l) ? TURN_B : points);
     l.tile_a = wf_cpu_min(size_a, l.tile_b > 0 ? points / l.tile_b : 1);
+    if (l.tile_b >= ROW_POINTS && !do_rows_follow(k, &l))
+        l.tile_a = 1;
     return l;
 }
 
 static weft_status lower(wf_cpu_lower *q, weft_error *err)
 {
-    const wf_cpu_layout layout = get_layout(q->task->kernel);
+    int64_t points;
     map_params *p;
     wf_cpu_lowered *tiles;
+    WEFT_TRY(get_tile_points(q, &points, err));
+    const wf_cpu_layout layout = get_layout(q->task->kernel, points);
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
     WEFT_TRY(wf_cpu_lowered_create(q, &layout, &tiles, err));
     p->tiles = tiles;
@@ -141,9 +193,12 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
         return WEFT_OK;
     p->n_tiles_b = wf_cpu_div_up(tiles->size_b, tiles->tile_b);
     p->n_tiles = p->n_tiles_b * wf_cpu_div_up(tiles->size_a, tiles->tile_a);
-    p->item_tiles = ITEM_POINTS / (tiles->tile_a * tiles->tile_b);
-    if (p->item_tiles < 1)
-        p->item_tiles = 1;
+    const int64_t tile_points = tiles->tile_a * tiles->tile_b;
+    const int64_t wanted = p->n_tiles * tile_points / ITEMS;
+    const int64_t item_points = wanted < ITEM_POINTS_MIN   ? ITEM_POINTS_MIN
+                                : wanted < ITEM_POINTS_MAX ? wanted
+                                                           : ITEM_POINTS_MAX;
+    p->item_tiles = wf_cpu_div_up(item_points, tile_points);
     return wf_cpu_add_phase(q, run_item, p, wf_cpu_div_up(p->n_tiles, p->item_tiles), err);
 }
 

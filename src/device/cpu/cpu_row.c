@@ -33,9 +33,10 @@ static void run_short_rows(const void *params, int64_t item, const wf_cpu_worker
     wf_cpu_run_begin(&run, t, worker->scratch);
     const int64_t end = wf_cpu_min((item + 1) * p->rows_per_item, t->size_a);
     for (int64_t row = item * p->rows_per_item; row < end; row += t->tile_a) {
-        const wf_cpu_tile tile = {row, wf_cpu_min(t->tile_a, end - row), 0, t->size_b};
-        wf_cpu_run_points(&run, &t->all, &tile);
+        wf_cpu_run_set_tile(&run, row, wf_cpu_min(t->tile_a, end - row), 0, t->size_b);
+        wf_cpu_run_points(&run, &t->all);
     }
+    wf_cpu_run_end(&run);
 }
 
 // ---- long rows. A reduction's chunk results of one row: n_chunks of each part, one after another.
@@ -73,7 +74,7 @@ static int32_t reduce_level(const wf_cpu_lowered *t, uint32_t reduce_idx)
 static void run_outer_until(const row_params *p, wf_cpu_run *run, int64_t row, int32_t level)
 {
     const wf_cpu_lowered *t = p->tiles;
-    run->tile = (wf_cpu_tile){row, 1, 0, 1};
+    wf_cpu_run_set_tile(run, row, 1, 0, 1);
     for (uint32_t i = 0; i < t->n_reduces; i++) {
         if (reduce_level(t, i) < level) {
             const wf_cpu_parts parts = get_results(p, run, row, i, 0);
@@ -92,9 +93,9 @@ static void walk_chunks(const row_params *p, wf_cpu_run *run, int64_t row, int32
         for (uint32_t i = 0; i < t->n_reduces; i++)
             run->parts[i] = get_results(p, run, row, i, chunk);
         run->first_idx = chunk * CHUNK;
-        const wf_cpu_tile tile = {row, 1, run->first_idx,
-                                  wf_cpu_min(CHUNK, t->size_b - run->first_idx)};
-        wf_cpu_run_points(run, &t->points[level], &tile);
+        wf_cpu_run_set_tile(run, row, 1, run->first_idx,
+                            wf_cpu_min(CHUNK, t->size_b - run->first_idx));
+        wf_cpu_run_points(run, &t->points[level]);
     }
 }
 
@@ -111,7 +112,7 @@ static void join_chunks(const row_params *p, const wf_cpu_run *run, int64_t row,
 
 static void run_last(const row_params *p, wf_cpu_run *run, int64_t row)
 {
-    run->tile = (wf_cpu_tile){row, 1, 0, 1};
+    wf_cpu_run_set_tile(run, row, 1, 0, 1);
     wf_cpu_run_outer(run, &p->tiles->last);
 }
 
@@ -132,6 +133,7 @@ static void run_long_rows(const void *params, int64_t item, const wf_cpu_worker 
         }
         run_last(p, &run, row);
     }
+    wf_cpu_run_end(&run);
 }
 
 static void run_some_chunks(const void *params, int64_t item, const wf_cpu_worker *worker)
@@ -143,6 +145,7 @@ static void run_some_chunks(const void *params, int64_t item, const wf_cpu_worke
     wf_cpu_run_begin(&run, p->tiles, worker->scratch);
     run_outer_until(p, &run, row, p->level);
     walk_chunks(p, &run, row, p->level, chunk, wf_cpu_min(p->chunks_per_item, p->n_chunks - chunk));
+    wf_cpu_run_end(&run);
 }
 
 // One row: the trees of a level; after the last, the outer values and their stores.

@@ -38,7 +38,8 @@ typedef struct wf_cpu_step {
     weft_dtype dtype;
     int32_t size_log2;
     bool is_outer;    // the value, or what a STORE writes
-    bool is_gathered; // LOAD: always copied, because a store may overwrite what it read
+    bool is_gathered; // LOAD: always copied, because a store may overwrite what is still read
+    bool is_streamed; // STORE: past the caches
     bool has_pitch;   // LOAD: only reductions read it, and they take rows apart from each other
     int32_t level;    // the longest chain of reductions before it
     uint32_t n_args;
@@ -62,11 +63,13 @@ typedef struct wf_cpu_list {
 // A lowered kernel. Read-only while it runs.
 typedef struct wf_cpu_lowered {
     const wf_cpu_elementwise *elementwise;
+    const wf_cpu_randoms *randoms;
     const wf_cpu_reduces *reduces;
     wf_kernel_kind kind;
     int64_t size_a, size_b; // points of each group
     int64_t tile_a, tile_b; // the largest tile
     int64_t n_outer_max;    // outer points of the largest tile
+    bool has_streams;
     uint32_t n_steps;
     wf_cpu_step *steps;
     wf_cpu_operand *operands; // inputs, outputs, then the logical indices of IOTA and RANDOM
@@ -100,21 +103,36 @@ int64_t wf_cpu_axes_count(const wf_kernel *k, const int32_t *axes, int32_t n);
 typedef struct wf_cpu_run {
     const wf_cpu_lowered *tiles;
     char *scratch;
-    char **val;            // [n_steps]
-    int64_t *pitch;        // [n_steps], of LOADs that have one
-    wf_cpu_parts *parts;   // [n_reduces] where REDUCE writes
-    wf_cpu_parts *results; // [n_reduces] where SECOND reads
-    wf_cpu_tile tile;
-    wf_cpu_tile period; // for which the PERIOD steps hold; na 0: none
-    int64_t first_idx;  // inner index of the tile's first inner point
+    char **val;              // [n_steps]
+    int64_t *pitch;          // [n_steps], of LOADs that have one
+    wf_cpu_parts *parts;     // [n_reduces] where REDUCE writes
+    wf_cpu_parts *results;   // [n_reduces] where SECOND reads
+    wf_cpu_tile tile, outer; // and its outer points as a tile of their own
+    wf_cpu_tile period;      // for which the PERIOD steps hold; na 0: none
+    int64_t first_idx;       // inner index of the tile's first inner point
 } wf_cpu_run;
 
 // Prepares the scratch and runs the ONCE steps.
 void wf_cpu_run_begin(wf_cpu_run *run, const wf_cpu_lowered *tiles, char *scratch);
-// Runs the steps of a list over a tile: the PERIOD steps first, where they are out of date.
-void wf_cpu_run_points(wf_cpu_run *run, const wf_cpu_list *list, const wf_cpu_tile *tile);
+// The tile at hand. Read field by field: a copy of what was just written by halves would wait until all
+// stores before it have left, those to the last tile's results among them.
+static inline void wf_cpu_run_set_tile(wf_cpu_run *run, int64_t a0, int64_t na, int64_t b0,
+                                       int64_t nb)
+{
+    const bool is_column = run->tiles->kind == WF_KERNEL_COLUMN;
+    run->tile = (wf_cpu_tile){a0, na, b0, nb};
+    run->outer = is_column ? (wf_cpu_tile){0, 1, b0, nb} : (wf_cpu_tile){a0, na, 0, 1};
+}
+// Runs the steps of a list over the tile: the PERIOD steps first, where they are out of date.
+void wf_cpu_run_points(wf_cpu_run *run, const wf_cpu_list *list);
 // Runs OUTER steps for the outer points of run->tile.
 void wf_cpu_run_outer(wf_cpu_run *run, const wf_cpu_list *list);
+// Behind the last tile of an item.
+static inline void wf_cpu_run_end(const wf_cpu_run *run)
+{
+    if (run->tiles->has_streams)
+        run->tiles->elementwise->stream_end();
+}
 // The reduction's value, one for each outer point, is in these parts.
 void wf_cpu_run_set_reduced(wf_cpu_run *run, uint32_t reduce_idx, const wf_cpu_parts *parts);
 // Bytes of an element of part p of a reduction; 0: it has no such part.

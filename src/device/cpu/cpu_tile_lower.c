@@ -1,8 +1,8 @@
 // A kernel's instructions into the steps of the tile interpreter. Stage: PLAN -> PROGRAM.
 //
-// Order of steps: loads of memory that a store may overwrite come first and are always copied, stores
-// come last, the rest keeps its order. So a tile reads everything before it writes anything that it
-// reads.
+// Order of steps: loads of memory that a store may overwrite come first, stores come last, the rest keeps
+// its order. Such loads are copied, so a tile reads everything before it writes anything that it reads;
+// but one that a store replaces point by point is read where it lies, if nothing reads it later.
 #include "device/cpu/cpu_tile.h"
 
 #include <string.h>
@@ -65,18 +65,48 @@ static void get_range(const wf_kernel *k, const wf_access *access, const char *d
     *out_end = (uintptr_t)(data + (high + 1) * size);
 }
 
-static bool is_overwritten(const builder *b, size_t input)
+// Whether an operand's elements are those of an output, point by point.
+static bool is_same_access(const builder *b, size_t input, size_t output)
 {
+    const wf_kernel *k = b->k;
+    const wf_cpu_operand *in = &b->tiles->operands[input];
+    const wf_cpu_operand *out = &b->tiles->operands[k->n_inputs + output];
+    if (in->data != out->data || in->size_log2 != out->size_log2)
+        return false;
+    for (int32_t i = 0; i < k->ndim; i++) {
+        if (k->dims[i] != 1 && k->inputs[input].strides[i] != k->outputs[output].strides[i])
+            return false;
+    }
+    return true;
+}
+
+// How a load's memory is written by the task.
+typedef struct overwriting {
+    bool is_any;
+    uint32_t in_place; // the output that replaces it point by point and the only one to touch it
+} overwriting;
+
+static overwriting get_overwriting(const builder *b, size_t input)
+{
+    overwriting o = {false, WF_CPU_NO_OPERAND};
     uintptr_t begin, end;
     get_range(b->k, &b->k->inputs[input], b->tiles->operands[input].data, &begin, &end);
     for (size_t i = 0; i < b->k->n_outputs; i++) {
         uintptr_t out_begin, out_end;
         get_range(b->k, &b->k->outputs[i], b->tiles->operands[b->k->n_inputs + i].data, &out_begin,
                   &out_end);
-        if (begin < out_end && out_begin < end)
-            return true;
+        if (begin >= out_end || out_begin >= end)
+            continue;
+        const bool is_same = !o.is_any && is_same_access(b, input, i);
+        o.in_place = is_same ? (uint32_t)(b->k->n_inputs + i) : WF_CPU_NO_OPERAND;
+        o.is_any = true;
     }
-    return false;
+    return o;
+}
+
+static bool is_overwritten(const builder *b, size_t input)
+{
+    return get_overwriting(b, input).is_any;
 }
 
 static wf_cpu_step *add_step(builder *b, wf_cpu_step_kind kind, weft_dtype dtype)
@@ -96,6 +126,13 @@ static bool is_constant(const builder *b, uint32_t operand)
 {
     const wf_cpu_operand *op = &b->tiles->operands[operand];
     return wf_cpu_group_is_constant(&op->a) && wf_cpu_group_is_constant(&op->b);
+}
+
+// Whether tiles follow each other that hold the same of an operand.
+static bool is_periodic(const builder *b, uint32_t operand)
+{
+    return b->tiles->size_a > b->tiles->tile_a &&
+           wf_cpu_group_is_constant(&b->tiles->operands[operand].a);
 }
 
 // The step that holds a value for every point: itself, or one that repeats it.
@@ -130,8 +167,7 @@ static void add_load(builder *b, const wf_inst *inst)
     step->time = inst->is_outer ? WF_CPU_TIME_OUTER : WF_CPU_TIME_POINT;
     if (!step->is_gathered && is_constant(b, inst->operand))
         step->time = WF_CPU_TIME_ONCE;
-    else if (!step->is_gathered && !inst->is_outer &&
-             wf_cpu_group_is_constant(&b->tiles->operands[inst->operand].a))
+    else if (!step->is_gathered && !inst->is_outer && is_periodic(b, inst->operand))
         step->time = WF_CPU_TIME_PERIOD;
 }
 
@@ -151,7 +187,7 @@ static void add_index(builder *b, const wf_inst *inst, const uint32_t *args)
     step->operand = operand;
     step->is_outer = inst->is_outer;
     step->time = inst->is_outer ? WF_CPU_TIME_OUTER : WF_CPU_TIME_POINT;
-    if (!is_random && !inst->is_outer && wf_cpu_group_is_constant(&b->tiles->operands[operand].a))
+    if (!is_random && !inst->is_outer && is_periodic(b, operand))
         step->time = WF_CPU_TIME_PERIOD;
     step->bits = inst->bits;
     step->random = (wf_cpu_random){inst->random, inst->stream, 0, 0};
@@ -180,6 +216,19 @@ static weft_status find_apply(builder *b, const wf_inst *inst, wf_cpu_apply_fn *
     return WEFT_OK;
 }
 
+// As seldom as its arguments change.
+static wf_cpu_step_time get_apply_time(const builder *b, uint32_t n_args, const uint32_t *args)
+{
+    wf_cpu_step_time time = WF_CPU_TIME_ONCE;
+    for (uint32_t i = 0; i < n_args; i++) {
+        const wf_cpu_step_time arg = b->tiles->steps[args[i]].time;
+        if (arg != WF_CPU_TIME_ONCE && arg != WF_CPU_TIME_PERIOD)
+            return WF_CPU_TIME_POINT;
+        time = arg > time ? arg : time;
+    }
+    return time;
+}
+
 static weft_status add_apply(builder *b, const wf_inst *inst, const uint32_t *args, weft_error *err)
 {
     wf_cpu_apply_fn *apply;
@@ -187,7 +236,7 @@ static weft_status add_apply(builder *b, const wf_inst *inst, const uint32_t *ar
     wf_cpu_step *step = add_step(b, WF_CPU_STEP_APPLY, inst->dtype);
     step->apply = apply;
     step->is_outer = inst->is_outer;
-    step->time = inst->is_outer ? WF_CPU_TIME_OUTER : WF_CPU_TIME_POINT;
+    step->time = inst->is_outer ? WF_CPU_TIME_OUTER : get_apply_time(b, inst->n_args, args);
     step->n_args = inst->n_args;
     memcpy(step->args, args, sizeof step->args);
     return WEFT_OK;
@@ -318,7 +367,66 @@ static void set_levels(builder *b)
     }
 }
 
-// Which loads may keep their rows apart, and which steps may write their result in its place.
+// The last step that reads a step's value where it is, and the step that writes an output.
+static uint32_t last_reader(const wf_cpu_lowered *t, uint32_t idx)
+{
+    uint32_t last = idx;
+    for (uint32_t i = idx; i < t->n_steps; i++) {
+        for (uint32_t j = 0; j < t->steps[i].n_args; j++)
+            last = t->steps[i].args[j] == idx ? i : last;
+    }
+    return last;
+}
+
+// An output that replaces what a load read, point by point: the load need not be copied if nothing reads
+// it behind the step that writes. That is the STORE, or the step whose result it stores, where this one
+// may write at once.
+static void set_in_place(builder *b, uint32_t load)
+{
+    wf_cpu_lowered *t = b->tiles;
+    const uint32_t output = get_overwriting(b, t->steps[load].operand).in_place;
+    const uint32_t last = last_reader(t, load);
+    uint32_t store = 0;
+    if (output == WF_CPU_NO_OPERAND)
+        return;
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        wf_cpu_step *step = &t->steps[i];
+        if (step->kind == WF_CPU_STEP_STORE && step->operand == output)
+            store = i;
+        if (step->direct == output && i < last)
+            step->direct = WF_CPU_NO_OPERAND;
+    }
+    t->steps[load].is_gathered = last > store;
+}
+
+// Whether each tile of an operand is one block of memory.
+static bool is_in_blocks(const wf_cpu_lowered *t, const wf_cpu_operand *op)
+{
+    const bool is_row = op->b.ndim == 0 || (op->b.ndim == 1 && op->b.strides[0] == 1);
+    const bool is_dense =
+        op->a.ndim == 1 && op->a.strides[0] == t->size_b && t->tile_b == t->size_b;
+    return is_row && (t->tile_a == 1 || t->size_a == 1 || is_dense);
+}
+
+// Large results that replace nothing that was read.
+static void set_streams(builder *b)
+{
+    wf_cpu_lowered *t = b->tiles;
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        wf_cpu_step *step = &t->steps[i];
+        if (step->kind != WF_CPU_STEP_STORE || step->is_outer)
+            continue;
+        step->is_streamed =
+            (size_t)(t->size_a * t->size_b) >= t->elementwise->stream_bytes >> step->size_log2 &&
+            is_in_blocks(t, &t->operands[step->operand]);
+        for (size_t j = 0; j < b->k->n_inputs; j++)
+            step->is_streamed = step->is_streamed && !is_overwritten(b, j);
+        t->has_streams = t->has_streams || step->is_streamed;
+    }
+}
+
+// Which loads may keep their rows apart, which steps may write their result in its place, and which loads
+// may be read there until then.
 static void set_shortcuts(builder *b)
 {
     wf_cpu_lowered *t = b->tiles;
@@ -333,9 +441,14 @@ static void set_shortcuts(builder *b)
             if (step->kind != WF_CPU_STEP_REDUCE)
                 arg->has_pitch = false;
             if (step->kind == WF_CPU_STEP_STORE && arg->kind == WF_CPU_STEP_APPLY &&
-                arg->is_outer == step->is_outer && arg->direct == WF_CPU_NO_OPERAND && !b->is_late)
+                arg->is_outer == step->is_outer && arg->time == step->time && !step->is_streamed &&
+                arg->direct == WF_CPU_NO_OPERAND && !b->is_late)
                 arg->direct = step->operand;
         }
+    }
+    for (uint32_t i = 0; i < t->n_steps; i++) {
+        if (t->steps[i].is_gathered)
+            set_in_place(b, i);
     }
 }
 
@@ -486,8 +599,9 @@ static weft_status init_builder(builder *b, weft_error *err)
                     wf_cpu_size_log2(k->outputs[i].dtype), k->outputs[i].strides);
     }
     b->n_operands = (uint32_t)(k->n_inputs + k->n_outputs);
-    for (size_t i = 0; i < k->n_inputs; i++)
-        b->is_late = b->is_late || (k->kind == WF_KERNEL_ROW && is_overwritten(b, i));
+    // A row that lies wholly in a tile is read before it is written.
+    for (size_t i = 0; i < k->n_inputs && k->kind == WF_KERNEL_ROW && t->size_b > t->tile_b; i++)
+        b->is_late = b->is_late || is_overwritten(b, i);
     return WEFT_OK;
 }
 
@@ -499,6 +613,7 @@ weft_status wf_cpu_lowered_create(wf_cpu_lower *q, const wf_cpu_layout *layout,
     *out = NULL;
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *t, &t, err));
     t->elementwise = q->kernels->elementwise;
+    t->randoms = q->kernels->randoms;
     t->reduces = q->kernels->reduces;
     t->kind = k->kind;
     t->size_a = wf_cpu_axes_count(k, layout->a, layout->n_a);
@@ -510,6 +625,7 @@ weft_status wf_cpu_lowered_create(wf_cpu_lower *q, const wf_cpu_layout *layout,
     WEFT_TRY(init_builder(&b, err));
     WEFT_TRY(add_insts(&b, err));
     set_levels(&b);
+    set_streams(&b);
     set_shortcuts(&b);
     set_slots(&b);
     WEFT_TRY(make_lists(&b, err));

@@ -34,13 +34,26 @@ void wf_cpu_run_set_reduced(wf_cpu_run *run, uint32_t reduce_idx, const wf_cpu_p
     run->val[idx] = parts->part[is_argmax ? 1 : 0];
 }
 
-// The outer points of a tile as a tile of their own.
-static wf_cpu_tile outer_tile(const wf_cpu_run *run)
+// The first row of a tile becomes all n of them.
+static void repeat_row(char *tile, size_t row_bytes, int64_t n)
 {
-    const wf_cpu_tile t = run->tile;
-    if (run->tiles->kind == WF_KERNEL_COLUMN)
-        return (wf_cpu_tile){0, 1, t.b0, t.nb};
-    return (wf_cpu_tile){t.a0, t.na, 0, 1};
+    for (int64_t done = 1; done < n;) {
+        const int64_t more = done < n - done ? done : n - done;
+        memcpy(tile + (size_t)done * row_bytes, tile, (size_t)more * row_bytes);
+        done += more;
+    }
+}
+
+static void gather(const wf_cpu_run *run, const wf_cpu_step *step, char *dst, const wf_cpu_tile *t)
+{
+    const wf_cpu_operand *op = &run->tiles->operands[step->operand];
+    if (t->na > 1 && wf_cpu_group_is_constant(&op->a)) {
+        const wf_cpu_tile row = {t->a0, 1, t->b0, t->nb};
+        wf_cpu_tile_gather(run->tiles->elementwise, dst, op, &row);
+        repeat_row(dst, (size_t)t->nb << step->size_log2, t->na);
+    } else {
+        wf_cpu_tile_gather(run->tiles->elementwise, dst, op, t);
+    }
 }
 
 static void run_load(wf_cpu_run *run, const wf_cpu_step *step, uint32_t idx, const wf_cpu_tile *t)
@@ -51,7 +64,7 @@ static void run_load(wf_cpu_run *run, const wf_cpu_step *step, uint32_t idx, con
     if (!at || (pitch != t->nb && !step->has_pitch)) {
         at = run->scratch + step->slot;
         pitch = t->nb;
-        wf_cpu_tile_gather(run->tiles->elementwise, at, op, t);
+        gather(run, step, at, t);
     }
     run->val[idx] = at;
     run->pitch[idx] = pitch;
@@ -71,59 +84,86 @@ static void run_store(wf_cpu_run *run, const wf_cpu_step *step, const wf_cpu_til
     char *at = locate_block(run, step->operand, t);
     if (!at) {
         wf_cpu_tile_scatter(run->tiles->elementwise, &run->tiles->operands[step->operand], from, t);
+    } else if (step->is_streamed) {
+        run->tiles->elementwise->stream(at, from, (size_t)(t->na * t->nb) << step->size_log2);
     } else if (at != from) {
         memcpy(at, from, (size_t)(t->na * t->nb) << step->size_log2);
     }
 }
 
-// IOTA and RANDOM: stretches of the logical index.
-static void run_index(wf_cpu_run *run, const wf_cpu_step *step, uint32_t idx, const wf_cpu_tile *t)
+static void run_iota(wf_cpu_run *run, const wf_cpu_step *step, uint32_t idx, const wf_cpu_tile *t)
 {
     const wf_cpu_operand *op = &run->tiles->operands[step->operand];
-    const wf_cpu_elementwise *e = run->tiles->elementwise;
-    const int64_t size = (int64_t)1 << step->size_log2;
-    wf_cpu_random random = step->random;
-    char *dst = run->val[idx];
-    if (step->kind == WF_CPU_STEP_RANDOM) {
-        random.seed = *(const int64_t *)(const void *)run->val[step->args[0]];
-        random.step = *(const int64_t *)(const void *)run->val[step->args[1]];
+    for (int64_t i = 0; i < t->na; i++) {
+        const wf_cpu_stretch a = wf_cpu_group_stretch(&op->a, t->a0 + i, 1);
+        for (int64_t j = 0; j < t->nb;) {
+            const wf_cpu_stretch b = wf_cpu_group_stretch(&op->b, t->b0 + j, t->nb - j);
+            char *at = run->val[idx] + (i * t->nb + j) * ((int64_t)1 << step->size_log2);
+            run->tiles->elementwise->iota(at, step->dtype,
+                                          a.offset + b.offset + (int64_t)step->bits, b.stride,
+                                          (size_t)b.len);
+            j += b.len;
+        }
     }
+}
+
+// Four stretches of one length lie one behind the other in the tile, each one element on from the
+// last, and share the blocks that numbers are made in: channels last, four cells side by side.
+static bool are_four_rows(const wf_cpu_group *g, const wf_cpu_stretch *b, int64_t first, int64_t at,
+                          int64_t n)
+{
+    const int32_t last = g->ndim - 1;
+    if (g->ndim < 2 || g->strides[last - 1] != 1 || b->len != g->dims[last] || n < 4 * b->len)
+        return false;
+    const int64_t row = at / b->len % g->dims[last - 1];
+    return first % 4 == 0 && b->stride % 4 == 0 && row + 4 <= g->dims[last - 1];
+}
+
+// Stretches of the logical index. The numbers of a tile of rows are one group when rows follow each other.
+static void run_random(wf_cpu_run *run, const wf_cpu_step *step, uint32_t idx, const wf_cpu_tile *t)
+{
+    const wf_cpu_operand *op = &run->tiles->operands[step->operand];
+    const wf_cpu_randoms *randoms = run->tiles->randoms;
+    wf_cpu_random random = step->random;
+    random.seed = *(const int64_t *)(const void *)run->val[step->args[0]];
+    random.step = *(const int64_t *)(const void *)run->val[step->args[1]];
+    const bool may_share = random.kind != WF_RANDOM_NORMAL;
     for (int64_t i = 0; i < t->na;) {
         wf_cpu_stretch a = wf_cpu_group_stretch(&op->a, t->a0 + i, t->na - i);
+        int64_t n_rows = 1;
         for (int64_t j = 0; j < t->nb;) {
             wf_cpu_stretch b = wf_cpu_group_stretch(&op->b, t->b0 + j, t->nb - j);
-            const int64_t len_b = b.len;
-            int64_t n_rows = a.len;
+            uint32_t *at = (uint32_t *)(void *)run->val[idx] + i * t->nb + j;
+            const int64_t first = a.offset + b.offset;
             if (b.len == t->nb && a.stride == b.stride * b.len) {
-                b.len *= a.len; // rows follow each other
-                n_rows = 1;
+                n_rows = a.len; // they follow each other
+                b.len *= a.len;
+                randoms->numbers(at, &random, first, b.stride, (size_t)b.len);
+                break;
             }
-            for (int64_t r = 0; r < n_rows; r++) {
-                char *at = dst + ((i + r) * t->nb + j) * size;
-                const int64_t first = a.offset + r * a.stride + b.offset;
-                if (step->kind == WF_CPU_STEP_RANDOM)
-                    e->random(at, &random, first, b.stride, (size_t)b.len);
-                else
-                    e->iota(at, step->dtype, first + (int64_t)step->bits, b.stride, (size_t)b.len);
+            if (may_share && are_four_rows(&op->b, &b, first, t->b0 + j, t->nb - j)) {
+                randoms->four_rows(at, b.len, &random, first, b.stride, (size_t)b.len);
+                j += 4 * b.len;
+                continue;
             }
-            j += len_b;
+            randoms->numbers(at, &random, first, b.stride, (size_t)b.len);
+            j += b.len;
         }
-        i += a.len;
+        i += n_rows;
     }
 }
 
 static void run_repeat(wf_cpu_run *run, const wf_cpu_step *step, uint32_t idx)
 {
-    const wf_cpu_elementwise *e = run->tiles->elementwise;
     const wf_cpu_tile *t = &run->tile;
-    const int64_t size = (int64_t)1 << step->size_log2;
     const char *from = run->val[step->args[0]];
-    char *dst = run->val[idx];
-    const bool is_column = run->tiles->kind == WF_KERNEL_COLUMN;
-    for (int64_t i = 0; i < t->na; i++) {
-        e->copies[step->size_log2](dst + i * t->nb * size, 1, is_column ? from : from + i * size,
-                                   is_column ? 1 : 0, (size_t)t->nb);
+    if (run->tiles->kind == WF_KERNEL_COLUMN) {
+        memcpy(run->val[idx], from, (size_t)t->nb << step->size_log2);
+        repeat_row(run->val[idx], (size_t)t->nb << step->size_log2, t->na);
+        return;
     }
+    run->tiles->elementwise->spreads[step->size_log2](run->val[idx], from, (size_t)t->na,
+                                                      (size_t)t->nb);
 }
 
 static void run_reduce(wf_cpu_run *run, const wf_cpu_step *step)
@@ -145,20 +185,20 @@ static void run_reduce(wf_cpu_run *run, const wf_cpu_step *step)
 static void run_step(wf_cpu_run *run, uint32_t idx)
 {
     const wf_cpu_step *step = &run->tiles->steps[idx];
-    const wf_cpu_tile t = step->is_outer ? outer_tile(run) : run->tile;
-    const size_t n = (size_t)(t.na * t.nb);
+    const wf_cpu_tile *t = step->is_outer ? &run->outer : &run->tile;
+    const size_t n = (size_t)(t->na * t->nb);
     if (n == 0 && step->kind != WF_CPU_STEP_REDUCE)
         return; // a row of nothing: only its sum is something
     switch (step->kind) {
-    case WF_CPU_STEP_LOAD: run_load(run, step, idx, &t); break;
+    case WF_CPU_STEP_LOAD: run_load(run, step, idx, t); break;
     case WF_CPU_STEP_CONST:
         run->tiles->elementwise->copies[step->size_log2](run->val[idx], 1, &step->bits, 0, n);
         break;
-    case WF_CPU_STEP_IOTA:
-    case WF_CPU_STEP_RANDOM: run_index(run, step, idx, &t); break;
+    case WF_CPU_STEP_IOTA: run_iota(run, step, idx, t); break;
+    case WF_CPU_STEP_RANDOM: run_random(run, step, idx, t); break;
     case WF_CPU_STEP_APPLY:
         if (step->direct != WF_CPU_NO_OPERAND) {
-            char *at = locate_block(run, step->direct, &t);
+            char *at = locate_block(run, step->direct, t);
             run->val[idx] = at ? at : run->scratch + step->slot;
         }
         step->apply(run->val[idx], run->val[step->args[0]], run->val[step->args[1]],
@@ -172,7 +212,7 @@ static void run_step(wf_cpu_run *run, uint32_t idx)
                                       parts->part[2], n);
         break;
     }
-    case WF_CPU_STEP_STORE: run_store(run, step, &t); break;
+    case WF_CPU_STEP_STORE: run_store(run, step, t); break;
     }
 }
 
@@ -192,20 +232,20 @@ void wf_cpu_run_begin(wf_cpu_run *run, const wf_cpu_lowered *tiles, char *scratc
     }
     run->first_idx = 0;
     run->period = (wf_cpu_tile){0, 0, 0, 0};
-    run->tile = (wf_cpu_tile){0, tiles->tile_a, 0, tiles->tile_b};
+    wf_cpu_run_set_tile(run, 0, tiles->tile_a, 0, tiles->tile_b);
     for (size_t i = 0; i < tiles->once.n; i++)
         run_step(run, tiles->once.steps[i]);
 }
 
-void wf_cpu_run_points(wf_cpu_run *run, const wf_cpu_list *list, const wf_cpu_tile *tile)
+void wf_cpu_run_points(wf_cpu_run *run, const wf_cpu_list *list)
 {
-    run->tile = *tile;
-    const bool is_current =
-        run->period.b0 == tile->b0 && run->period.nb == tile->nb && run->period.na >= tile->na;
-    if (!is_current) {
-        for (size_t i = 0; i < run->tiles->period.n; i++)
-            run_step(run, run->tiles->period.steps[i]);
-        run->period = *tile;
+    const wf_cpu_list *period = &run->tiles->period;
+    const bool is_current = run->period.b0 == run->tile.b0 && run->period.nb == run->tile.nb &&
+                            run->period.na >= run->tile.na;
+    if (period->n > 0 && !is_current) {
+        for (size_t i = 0; i < period->n; i++)
+            run_step(run, period->steps[i]);
+        run->period = run->tile;
     }
     for (size_t i = 0; i < list->n; i++)
         run_step(run, list->steps[i]);

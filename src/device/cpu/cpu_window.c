@@ -2,37 +2,17 @@
 //
 // Work goes by lines: where channels lie side by side, a line is one cell's channels; else it is one
 // row of cells of one plane. Every cell adds its terms in ascending order of the window's cells
-// (forward) or of the windows (gradients), whatever the line.
-#include "device/cpu/cpu.h"
-#include "op/window_common.h"
+// (forward) or of the windows (gradients), whatever the line. Maxima over channels side by side go by
+// whole rows instead: cpu_window_rows.c.
+#include "device/cpu/cpu_window.h"
 
 #include <string.h>
 
 #define AXES WF_WINDOW_AXES
-#define ITEM_ELEMS 8192 // results times window cells: some microseconds
 
-typedef struct tensor {
-    char *data;
-    int64_t n, c; // strides in elements
-    int64_t space[AXES];
-} tensor;
-
-// first and those after it; count 0: none.
-typedef struct range {
-    int64_t first, count;
-} range;
-
-typedef struct window_params {
-    const wf_cpu_windows *loops;
-    wf_window_shape s;
-    int64_t channels;
-    bool is_by_channel; // a line is [c], else it is the last spatial axis
-    int64_t size[AXES]; // cells of the result: out, or for gradients in
-    int64_t n_lines, lines_per_item, line_len;
-    tensor x, y, where;  // x: the side of in; y: the side of out
-    float *counts[AXES]; // along each axis, cells that window p counts
-    range *reach[AXES];  // gradients: the windows over each input coordinate of an axis
-} window_params;
+typedef wf_cpu_window_tensor tensor;
+typedef wf_cpu_window_range range;
+typedef wf_cpu_window_params window_params;
 
 // A line: n, channel (0 by channel), cell (the last coordinate 0 unless by channel).
 typedef struct line {
@@ -76,8 +56,7 @@ static void next_line(const window_params *p, line *l)
 
 static int64_t get_offset(const tensor *t, const line *l, const int64_t at[AXES])
 {
-    return l->n * t->n + l->c * t->c + at[0] * t->space[0] + at[1] * t->space[1] +
-           at[2] * t->space[2];
+    return wf_cpu_window_offset(t, l->n, at) + l->c * t->c;
 }
 
 static int64_t lane_stride(const window_params *p, const tensor *t)
@@ -106,12 +85,6 @@ static range get_range(int64_t stride, int64_t shift, int64_t size, int64_t n)
 typedef void forward_step(const window_params *p, char *scratch, int64_t first, const float *x,
                           int64_t x_stride, int32_t r, int64_t n);
 
-// Input coordinate of window p's cell r along an axis.
-static int64_t input_at(const wf_window_shape *s, int axis, int64_t p, int64_t r)
-{
-    return p * s->stride[axis] - s->pad[axis] + r * s->dilation[axis];
-}
-
 // The cell after r of a box, the last axis first.
 static void next_cell(const int64_t size[AXES], int64_t r[AXES])
 {
@@ -127,7 +100,7 @@ static void walk_forward(const window_params *p, const line *l, char *scratch, f
     for (int64_t ri = 0; ri < n_window; ri++, next_cell(s->window, r)) {
         bool is_inside = true;
         for (int i = 0; i < AXES; i++) {
-            h[i] = input_at(s, i, l->at[i], r[i]);
+            h[i] = wf_cpu_window_input(s, i, l->at[i], r[i]);
             if (i < AXES - 1 || p->is_by_channel)
                 is_inside = is_inside && h[i] >= 0 && h[i] < s->in[i];
         }
@@ -244,8 +217,7 @@ static void step_share(const window_params *p, const line *l, const grad_step *g
     }
 }
 
-// Window cell of window q that lies on input coordinate h along an axis; -1: none does.
-static int64_t cell_on(const wf_window_shape *s, int axis, int64_t q, int64_t h)
+int64_t wf_cpu_window_cell_on(const wf_window_shape *s, int axis, int64_t q, int64_t h)
 {
     const int64_t r = h + s->pad[axis] - q * s->stride[axis];
     if (s->dilation[axis] == 1)
@@ -266,7 +238,7 @@ static void walk_last_axis(const window_params *p, const line *l, grad_step *g, 
         g->n = p->line_len;
         const range q = p->reach[2][l->at[2]];
         for (g->at[2] = q.first; g->at[2] < q.first + q.count; g->at[2]++) {
-            const int64_t r = cell_on(s, 2, g->at[2], l->at[2]);
+            const int64_t r = wf_cpu_window_cell_on(s, 2, g->at[2], l->at[2]);
             g->r = (int32_t)(r01 * s->window[2] + r);
             if (r >= 0)
                 step(p, l, g);
@@ -275,7 +247,7 @@ static void walk_last_axis(const window_params *p, const line *l, grad_step *g, 
     }
     // For one input cell, descending window cells are ascending windows.
     for (int64_t r = s->window[2] - 1; r >= 0; r--) {
-        const int64_t shift = input_at(s, 2, 0, r);
+        const int64_t shift = wf_cpu_window_input(s, 2, 0, r);
         const range q = get_range(s->stride[2], shift, s->in[2], s->out[2]);
         if (q.count == 0)
             continue;
@@ -298,9 +270,9 @@ static void line_grad(const window_params *p, const line *l, char *scratch, grad
     grad_step g;
     memset(sum, 0, (size_t)p->line_len * sizeof *sum);
     for (int64_t a = q0.first; a < q0.first + q0.count; a++) {
-        const int64_t r0 = cell_on(s, 0, a, l->at[0]);
+        const int64_t r0 = wf_cpu_window_cell_on(s, 0, a, l->at[0]);
         for (int64_t b = q1.first; r0 >= 0 && b < q1.first + q1.count; b++) {
-            const int64_t r1 = cell_on(s, 1, b, l->at[1]);
+            const int64_t r1 = wf_cpu_window_cell_on(s, 1, b, l->at[1]);
             if (r1 < 0)
                 continue;
             g.at[0] = a;
@@ -447,9 +419,16 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     p->line_len = p->is_by_channel ? p->channels : p->size[AXES - 1];
     if (p->line_len == 0)
         return WEFT_OK;
+    if (op->has_where && p->is_by_channel) {
+        const wf_cpu_window_rows_task rows = {q, p, out->dims[0], op->is_grad};
+        bool is_added;
+        WEFT_TRY(wf_cpu_window_add_rows(&rows, &is_added, err));
+        if (is_added)
+            return WEFT_OK;
+    }
     p->n_lines = wf_type_count(out) / p->line_len;
     const int64_t work = p->line_len * wf_window_volume(p->s.window);
-    p->lines_per_item = ITEM_ELEMS / work + 1;
+    p->lines_per_item = WF_CPU_WINDOW_ITEM / work + 1;
     wf_cpu_need_scratch(q, 2 * wf_round_up((size_t)p->line_len * 4, 64));
     return wf_cpu_add_phase(q, op->run, p, wf_cpu_div_up(p->n_lines, p->lines_per_item), err);
 }

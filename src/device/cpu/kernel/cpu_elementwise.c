@@ -1,5 +1,5 @@
 // The elementwise loops of one instruction set: every op's formula over n elements, casts, select,
-// copies, iota, random numbers. Stage: RUN, inside the tile interpreter.
+// copies, iota. Stage: RUN, inside the tile interpreter.
 //
 // The formulas come out of the op files (op/elementwise.h) by way of elementwise_list.inc, which is
 // read twice: once for the functions, <op>_<dtype>_loop, and once for the table's rows.
@@ -145,8 +145,8 @@ LOOP(cast_f64_bool, 1, double, uint64_t, uint8_t, a != 0.0)
         [WEFT_BOOL] = cast_##from##_bool,                                                          \
     }
 
-// ---- select and copies, by size
-#define SELECT_AND_COPY(T_)                                                                        \
+// ---- select, copies and spreads, by size
+#define MOVES(T_)                                                                                  \
     static void select_##T_(void *dst, const void *pa, const void *pb, const void *pc, size_t n)   \
     {                                                                                              \
         const uint8_t *cond = pa;                                                                  \
@@ -176,11 +176,69 @@ LOOP(cast_f64_bool, 1, double, uint64_t, uint8_t, a != 0.0)
             for (int64_t i = 0; i < len; i++)                                                      \
                 d[i * dst_stride] = s[i * src_stride];                                             \
         }                                                                                          \
+    }                                                                                              \
+    static void spread_##T_(void *dst, const void *src, size_t n_rows, size_t n)                   \
+    {                                                                                              \
+        T_ *d = dst;                                                                               \
+        for (size_t i = 0; i < n_rows; i++, d += n) {                                              \
+            const T_ value = ((const T_ *)src)[i];                                                 \
+            for (size_t j = 0; j < n; j++)                                                         \
+                d[j] = value;                                                                      \
+        }                                                                                          \
     }
-SELECT_AND_COPY(uint8_t)
-SELECT_AND_COPY(uint16_t)
-SELECT_AND_COPY(uint32_t)
-SELECT_AND_COPY(uint64_t)
+MOVES(uint8_t)
+MOVES(uint16_t)
+MOVES(uint32_t)
+MOVES(uint64_t)
+
+// ---- past the caches. Measured on a Sapphire Rapids (2 MiB of L2, memory hardly slower than L3): a sum of
+// two arrays is written 1.4 to 1.5 times as fast, and read again no slower. Processors without AVX-512 have a
+// near L3 that may hold more.
+#if defined(WF_ISA_AVX512) || defined(WF_ISA_AVX2)
+#include <immintrin.h>
+
+#if defined(WF_ISA_AVX512)
+#define STREAM_BYTES ((size_t)1 << 21)
+#define STREAM_WIDTH 64
+static inline void stream_vector(char *dst, const char *src)
+{
+    _mm512_stream_si512((__m512i *)(void *)dst, _mm512_loadu_si512(src));
+}
+#else
+#define STREAM_BYTES ((size_t)1 << 24)
+#define STREAM_WIDTH 32
+static inline void stream_vector(char *dst, const char *src)
+{
+    _mm256_stream_si256((__m256i *)(void *)dst,
+                        _mm256_loadu_si256((const __m256i *)(const void *)src));
+}
+#endif
+
+static void stream(void *dst, const void *src, size_t size_bytes)
+{
+    char *d = dst;
+    const char *s = src;
+    size_t head = (size_t)(-(uintptr_t)dst % 64);
+    if (head > size_bytes)
+        head = size_bytes;
+    memcpy(d, s, head);
+    size_t i = head;
+    for (; i + STREAM_WIDTH <= size_bytes; i += STREAM_WIDTH)
+        stream_vector(d + i, s + i);
+    memcpy(d + i, s + i, size_bytes - i);
+}
+static void stream_end(void)
+{
+    _mm_sfence();
+}
+#else
+#define STREAM_BYTES SIZE_MAX
+static void stream(void *dst, const void *src, size_t size_bytes)
+{
+    memcpy(dst, src, size_bytes);
+}
+static void stream_end(void) {}
+#endif
 
 static void iota(void *dst, weft_dtype dtype, int64_t first, int64_t stride, size_t n)
 {
@@ -194,83 +252,6 @@ static void iota(void *dst, weft_dtype dtype, int64_t first, int64_t stride, siz
     } else {
         for (int64_t i = 0; i < len; i++)
             ((float *)dst)[i] = (float)(first + i * stride);
-    }
-}
-
-// ---- random numbers: the words of N_BLOCKS blocks of four side by side, so that the rounds become
-// vector code, then spread.
-#define N_BLOCKS 64
-
-static void random_words(wf_u32 word[4][N_BLOCKS], const wf_cpu_random *r, uint64_t first_block)
-{
-    const wf_u64 seed = (wf_u64)r->seed;
-    const wf_u32 step = (wf_u32)r->step, stream = r->stream;
-    WF_CPU_VECTOR_LOOP
-    for (uint32_t i = 0; i < N_BLOCKS; i++) {
-        const wf_philox_block b = wf_random_block(seed, step, stream, (first_block + i) * 4);
-        word[0][i] = b.w0;
-        word[1][i] = b.w1;
-        word[2][i] = b.w2;
-        word[3][i] = b.w3;
-    }
-}
-
-// The words, or what is made of them, of 4 * N_BLOCKS consecutive numbers.
-static void random_tile(wf_u32 out[4 * N_BLOCKS], const wf_cpu_random *r, uint64_t first_block)
-{
-    wf_u32 word[4][N_BLOCKS];
-    random_words(word, r, first_block);
-    if (r->kind == WF_RANDOM_UNIFORM) {
-        for (uint32_t j = 0; j < 4; j++) {
-            for (uint32_t i = 0; i < N_BLOCKS; i++)
-                word[j][i] = wf_as_u32(wf_uniform_from_word(word[j][i]));
-        }
-    } else if (r->kind == WF_RANDOM_NORMAL) {
-        for (uint32_t half = 0; half < 4; half += 2) {
-            WF_CPU_VECTOR_LOOP
-            for (uint32_t i = 0; i < N_BLOCKS; i++) {
-                const wf_pair pair = wf_normal_from_words(word[half][i], word[half + 1][i]);
-                word[half][i] = wf_as_u32(pair.hi);
-                word[half + 1][i] = wf_as_u32(pair.lo);
-            }
-        }
-    }
-    for (uint32_t i = 0; i < N_BLOCKS; i++) {
-        for (uint32_t j = 0; j < 4; j++)
-            out[4 * i + j] = word[j][i];
-    }
-}
-
-static wf_u32 random_one(const wf_cpu_random *r, uint64_t idx)
-{
-    const wf_u64 seed = (wf_u64)r->seed;
-    const wf_u32 step = (wf_u32)r->step;
-    if (r->kind == WF_RANDOM_UNIFORM)
-        return wf_as_u32(wf_random_uniform(seed, step, r->stream, idx));
-    if (r->kind == WF_RANDOM_NORMAL)
-        return wf_as_u32(wf_random_normal(seed, step, r->stream, idx));
-    return wf_random_word(seed, step, r->stream, idx);
-}
-
-static void random_numbers(void *dst, const wf_cpu_random *r, int64_t first, int64_t stride,
-                           size_t n)
-{
-    wf_u32 *d = dst;
-    if (stride != 1 || n < 8) {
-        for (size_t i = 0; i < n; i++)
-            d[i] = random_one(r, (uint64_t)(first + (int64_t)i * stride));
-        return;
-    }
-    wf_u32 tile[4 * N_BLOCKS];
-    for (size_t i = 0; i < n;) {
-        const uint64_t idx = (uint64_t)first + i;
-        const size_t skip = (size_t)(idx % 4);
-        size_t len = 4 * N_BLOCKS - skip;
-        if (len > n - i)
-            len = n - i;
-        random_tile(tile, r, idx / 4);
-        memcpy(d + i, tile + skip, len * sizeof *d);
-        i += len;
     }
 }
 
@@ -305,7 +286,10 @@ const wf_cpu_elementwise WF_CPU_NAME(wf_cpu_elementwise) = {
               [WEFT_BOOL] = CAST_ROW(bool)},
     .selects = {select_uint8_t, select_uint16_t, select_uint32_t, select_uint64_t},
     .copies = {copy_uint8_t, copy_uint16_t, copy_uint32_t, copy_uint64_t},
+    .spreads = {spread_uint8_t, spread_uint16_t, spread_uint32_t, spread_uint64_t},
+    .stream = stream,
+    .stream_end = stream_end,
+    .stream_bytes = STREAM_BYTES,
     .iota = iota,
-    .random = random_numbers,
     .first_nonfinite = first_nonfinite,
 };

@@ -36,13 +36,6 @@ typedef struct wf_cpu_apply {
 // Sizes of elements: 1, 2, 4, 8 bytes by their logarithm.
 #define WF_CPU_N_SIZES 4
 
-typedef struct wf_cpu_random {
-    wf_random_kind kind;
-    uint32_t stream;
-    int64_t seed;
-    int64_t step;
-} wf_cpu_random;
-
 typedef struct wf_cpu_elementwise {
     const wf_cpu_apply *applies; // in the order of the ops' names; not sorted by dtype
     size_t n_applies;
@@ -51,13 +44,34 @@ typedef struct wf_cpu_elementwise {
     // n elements, strides in elements; a stride of 0 repeats one element (of src).
     void (*copies[WF_CPU_N_SIZES])(void *dst, int64_t dst_stride, const void *src,
                                    int64_t src_stride, size_t n);
+    // dst[i, j] = src[i], i < n_rows, j < n.
+    void (*spreads[WF_CPU_N_SIZES])(void *dst, const void *src, size_t n_rows, size_t n);
+    // Copies bytes past the caches, which a result that no cache would hold until it is read only costs a
+    // second time; from stream_bytes of a result on. Other threads may read it after stream_end.
+    void (*stream)(void *dst, const void *src, size_t size_bytes);
+    void (*stream_end)(void);
+    size_t stream_bytes;
     // dst[i] = first + i * stride in dtype (f32, i32, i64).
     void (*iota)(void *dst, weft_dtype dtype, int64_t first, int64_t stride, size_t n);
-    // dst[i] = the number at logical index first + i * stride.
-    void (*random)(void *dst, const wf_cpu_random *r, int64_t first, int64_t stride, size_t n);
     // Index of the first NaN or infinity; n when there is none.
     size_t (*first_nonfinite)(const float *a, size_t n);
 } wf_cpu_elementwise;
+
+typedef struct wf_cpu_random {
+    wf_random_kind kind;
+    uint32_t stream;
+    int64_t seed;
+    int64_t step;
+} wf_cpu_random;
+
+typedef struct wf_cpu_randoms {
+    // dst[i] = the number at logical index first + i * stride.
+    void (*numbers)(void *dst, const wf_cpu_random *r, int64_t first, int64_t stride, size_t n);
+    // dst[j * pitch + i] = the number at first + i * stride + j, j < 4. first and stride are multiples
+    // of 4; not for normal numbers.
+    void (*four_rows)(void *dst, int64_t pitch, const wf_cpu_random *r, int64_t first,
+                      int64_t stride, size_t n);
+} wf_cpu_randoms;
 
 // Reductions keep up to three numbers per result, in arrays of their own:
 //   sum, max, min  [0] the value
@@ -233,6 +247,50 @@ typedef struct wf_cpu_winograd {
     // 4 x 4 output cells of the products m[i * m_step + k]
     void (*output)(float *const cells[16], const float *m, int64_t m_step, int64_t n);
 } wf_cpu_winograd;
+
+// Maxima where channels lie side by side. A run is windows that follow each other along the last axis
+// and lie wholly in the input. A vector of channels may reach into the lanes behind its own: *_room is
+// how many elements from the pointer may be read or, for results, written and are written later anyway.
+typedef struct wf_cpu_window_run {
+    int64_t n_windows, n_channels;
+    const float *x; // of the first window
+    int64_t x_step; // to the next one's
+    int64_t x_room;
+    int64_t n_cells;
+    const int64_t *offsets; // of each cell from its window's x
+    const int32_t *cells;   // its number; ascending
+    float *y;               // [n_windows, n_channels]
+    uint8_t *where;         // likewise
+    int64_t y_room;         // of both
+} wf_cpu_window_run;
+
+// One row of input cells under windows that neither overlap nor leave gaps.
+typedef struct wf_cpu_window_won_run {
+    int64_t n_windows, n_channels;
+    int64_t n_cells;    // of a window on this row
+    int32_t first_cell; // number of the first
+    const uint8_t *where;
+    const float *dy; // [n_windows, n_channels], as where
+    int64_t dy_room; // of both
+    float *dx;       // [n_windows * n_cells, n_channels]
+    int64_t dx_room;
+} wf_cpu_window_won_run;
+
+// One input cell: the windows over it, ascending.
+typedef struct wf_cpu_window_won_cell {
+    int64_t n_channels, n_terms;
+    const int64_t *offsets; // of each window in where and dy
+    const int32_t *cells;   // which of its cells lies here
+    const uint8_t *where;
+    const float *dy;
+    float *dx; // [n_channels]
+} wf_cpu_window_won_cell;
+
+typedef struct wf_cpu_window_rows {
+    void (*max)(const wf_cpu_window_run *p);
+    void (*won_run)(const wf_cpu_window_won_run *p);
+    void (*won_cell)(const wf_cpu_window_won_cell *p);
+} wf_cpu_window_rows;
 
 // Attention between its products: a block of up to 64 queries (rows) and 64 keys. What rows do not see is
 // no term: hidden.

@@ -311,28 +311,49 @@ static void moments_column_start(const wf_cpu_parts *acc, size_t n)
         memset(acc->part[p], 0, n * sizeof(float));
 }
 
+// mean[j], m2[j] of a chunk's rows, j < width: both walks by columns that fit the registers.
+#define MOMENTS_OF_COLUMNS(width)                                                                  \
+    do {                                                                                           \
+        float block[width], mid[width];                                                            \
+        for (size_t l = 0; l < (width); l++)                                                       \
+            block[l] = 0.0f;                                                                       \
+        for (int64_t i = 0; i < rows; i++) {                                                       \
+            const float *row = x + i * pitch + j;                                                  \
+            for (size_t l = 0; l < (width); l++)                                                   \
+                block[l] += row[l];                                                                \
+        }                                                                                          \
+        for (size_t l = 0; l < (width); l++) {                                                     \
+            mid[l] = block[l] / (float)rows; /* NaN for none */                                    \
+            block[l] = 0.0f;                                                                       \
+        }                                                                                          \
+        for (int64_t i = 0; i < rows; i++) {                                                       \
+            const float *row = x + i * pitch + j;                                                  \
+            for (size_t l = 0; l < (width); l++) {                                                 \
+                const float d = row[l] - mid[l];                                                   \
+                block[l] = WF_FMA(d, d, block[l]);                                                 \
+            }                                                                                      \
+        }                                                                                          \
+        for (size_t l = 0; l < (width); l++) {                                                     \
+            mean[j + l] = mid[l];                                                                  \
+            m2[j + l] = block[l];                                                                  \
+            count[j + l] = (float)rows;                                                            \
+        }                                                                                          \
+    } while (0)
+
 static void moments_column_rows(const wf_cpu_parts *acc, const void *px, size_t n_rows,
                                 int64_t pitch, size_t n, int64_t first_idx)
 {
     const float *x = px;
+    const int64_t rows = (int64_t)n_rows;
     float *mean = acc->part[0], *m2 = acc->part[1], *count = acc->part[2];
-    const float rows = (float)n_rows;
-    const wf_cpu_parts sums = {{mean}};
-    sum_column_start(&sums, n);
-    sum_column_rows(&sums, px, n_rows, pitch, n, first_idx);
-    for (size_t j = 0; j < n; j++) {
-        mean[j] = mean[j] / rows;
-        m2[j] = 0.0f;
-        count[j] = rows;
-    }
-    for (int64_t i = 0; i < (int64_t)n_rows; i++) {
-        const float *row = x + i * pitch;
-        WF_CPU_VECTOR_LOOP
-        for (size_t j = 0; j < n; j++) {
-            const float d = row[j] - mean[j];
-            m2[j] = WF_FMA(d, d, m2[j]);
-        }
-    }
+    size_t j = 0;
+    (void)first_idx;
+    for (; j + BLOCK <= n; j += BLOCK)
+        MOMENTS_OF_COLUMNS(BLOCK);
+    for (; j + 16 <= n; j += 16)
+        MOMENTS_OF_COLUMNS(16);
+    for (; j < n; j++)
+        MOMENTS_OF_COLUMNS(1);
 }
 
 static void moments_column_merge(const wf_cpu_parts *acc, const wf_cpu_parts *next, size_t n)
