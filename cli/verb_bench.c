@@ -13,6 +13,7 @@ typedef struct bench_flags {
     const char *direction;
     const char *storage;
     int64_t time_ms;
+    bool has_tasks;
 } bench_flags;
 
 static const cli_flag flags[] = {
@@ -25,6 +26,8 @@ static const cli_flag flags[] = {
     {"storage", CLI_TEXT, offsetof(bench_flags, storage), "TYPE",
      "of networks: what layers hand on is held in f32, bf16 or f16 (f32)"},
     {"time", CLI_INTEGER, offsetof(bench_flags, time_ms), "MS", "for each line (1000)"},
+    {"tasks", CLI_SWITCH, offsetof(bench_flags, has_tasks), NULL,
+     "as long again task by task: which of them take the time"},
 };
 
 static const char *const direction_names[] = {"forward", "dX", "dW"};
@@ -35,6 +38,9 @@ typedef struct bench {
     weft_device *device;
     double peak; // GFLOP/s; 0: not known
     weft_bench_options options;
+    const char *name; // of what is measured
+    cli_table tasks;
+    weft_bench_task rest; // those that the table leaves out
     weft_error err;
 } bench;
 
@@ -107,6 +113,74 @@ static void tell_json(const bench *b, const subject *s, const weft_bench_result 
     cli_json_end(&json);
 }
 
+static void tell_task_json(const bench *b, const weft_bench_task *t)
+{
+    cli_json json = {stdout, false};
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "name", b->name);
+    cli_json_text(&json, "task", t->name);
+    cli_json_text(&json, "kind", t->kind);
+    cli_json_text(&json, "shape", t->shape);
+    cli_json_integer(&json, "n_tasks", (int64_t)t->n_tasks);
+    cli_json_f64(&json, "ms", t->ms);
+    cli_json_f64(&json, "share", t->share);
+    cli_json_f64(&json, "flops", t->flops);
+    cli_json_f64(&json, "bytes", t->bytes);
+    cli_json_close(&json, '}');
+    cli_json_end(&json);
+}
+
+static void add_task_row(cli_table *table, const weft_bench_task *t)
+{
+    if (!table->cells)
+        return;
+    cli_table_cell(table, "%s", t->kind);
+    cli_table_cell(table, "%s", t->name);
+    cli_table_cell(table, "%s", t->shape);
+    cli_table_cell(table, "%llu", (unsigned long long)t->n_tasks);
+    cli_table_cell(table, "%.4f", t->ms);
+    cli_table_cell(table, "%.1f%%", t->share * 100.0);
+    cli_table_cell(table, "%.2f", t->ms > 0.0 ? t->flops / t->ms * 1e-6 : 0.0);
+    cli_table_cell(table, "%.2f", t->ms > 0.0 ? t->bytes / t->ms * 1e-6 : 0.0);
+}
+
+// Less than this of the time: one row for all such.
+#define LEAST_SHARE 0.005
+
+static void found_task(void *user, const weft_bench_task *t)
+{
+    static const char *const titles[] = {"kind", "of",    "shape",   "tasks",
+                                         "ms",   "share", "GFLOP/s", "GB/s"};
+    bench *b = user;
+    if (b->flags->common.is_json) {
+        tell_task_json(b, t);
+        return;
+    }
+    if (!b->tasks.cells && cli_table_open(&b->tasks, CLI_COUNT(titles))) {
+        b->rest = (weft_bench_task){.kind = "", .name = "the rest", .shape = ""};
+        for (size_t i = 0; i < CLI_COUNT(titles); i++)
+            cli_table_cell(&b->tasks, "%s", titles[i]);
+    }
+    if (t->share >= LEAST_SHARE) {
+        add_task_row(&b->tasks, t);
+        return;
+    }
+    b->rest.n_tasks += t->n_tasks;
+    b->rest.ms += t->ms;
+    b->rest.share += t->share;
+    b->rest.flops += t->flops;
+    b->rest.bytes += t->bytes;
+}
+
+static void tell_tasks(bench *b)
+{
+    if (!b->tasks.cells)
+        return;
+    if (b->rest.n_tasks > 0)
+        add_task_row(&b->tasks, &b->rest);
+    cli_table_close(&b->tasks, 3, stdout);
+}
+
 static void tell(const bench *b, const subject *s, const weft_bench_result *r)
 {
     if (b->flags->common.is_json) {
@@ -119,6 +193,7 @@ static void tell(const bench *b, const subject *s, const weft_bench_result *r)
         printf(" %5.1f%% of peak", r->peak_fraction * 100.0);
     }
     printf("\n");
+    tell_tasks(b);
     fflush(stdout);
 }
 
@@ -128,6 +203,7 @@ static int run_gemm(bench *b, const bench_row *row)
                                      row->v[4] != 0};
     weft_bench_result r;
     char shape[64];
+    b->name = row->name;
     snprintf(shape, sizeof shape, "%lldx%lldx%lld%s%s", (long long)s.m, (long long)s.k,
              (long long)s.n, s.transpose_a ? " At" : "", s.transpose_b ? " Bt" : "");
     if (weft_bench_gemm(b->context, b->device, &s, b->peak, &b->options, &r, &b->err) != WEFT_OK) {
@@ -149,6 +225,7 @@ static int run_conv(bench *b, const bench_row *row)
                                      .groups = row->v[7]};
     weft_bench_result r;
     char shape[96];
+    b->name = row->name;
     snprintf(shape, sizeof shape, "%lldx%lldx%lldx%lld k%lld %lldx%lld s%lld p%lld g%lld",
              (long long)s.batch, (long long)s.in, (long long)s.size, (long long)s.size,
              (long long)s.out, (long long)s.window, (long long)s.window, (long long)s.stride,
@@ -213,6 +290,7 @@ static int run_suite(const cli_verb *verb, bench *b, const suite *s)
 static int run_network(const cli_verb *verb, bench *b, const char *name)
 {
     weft_bench_result r;
+    b->name = name;
     const weft_status status =
         weft_bench_network(b->context, b->device, name, b->peak, &b->options, &r, &b->err);
     if (status == WEFT_ERR_NAME) {
@@ -291,6 +369,8 @@ static int run(const cli_verb *verb, int argc, char **argv)
         return cli_usage(verb, "--storage is '%s', expected f32, bf16 or f16", f.storage);
     }
     b.options.seconds = f.time_ms == CLI_UNSET ? 1.0 : (double)f.time_ms * 1e-3;
+    b.options.task = f.has_tasks ? found_task : NULL;
+    b.options.user = &b;
     code = cli_context(&f.common, &b.context);
     if (code == 0) {
         code = cli_device(&f.common, b.context, &b.device);

@@ -27,14 +27,30 @@ typedef enum weft_bench_direction {
     WEFT_BENCH_GRAD_WEIGHT = 2,
 } weft_bench_direction;
 
+// What a program's tasks take that are alike: the same work on operands of the same shapes, such as that of
+// several layers or of a scan's steps.
+typedef struct weft_bench_task {
+    const char *kind;  // "contract", "map" (doc/architecture.md, Plan)
+    const char *name;  // of the first, its scope and op: "h/0/qkv/matmul"
+    const char *shape; // of operands and result: "[2048,384] [384,1152] -> [2048,1152]"
+    uint64_t n_tasks;  // in a run
+    double ms;         // of a run, all of them
+    double share;      // of the sum over all tasks
+    double flops, bytes;
+} weft_bench_task;
+
 typedef struct weft_bench_options {
     size_t struct_size;
     double seconds;     // to measure for, warm-up aside; 0: 1
     weft_dtype storage; // of networks, as weft_nn_options has it; WEFT_DTYPE_NONE: f32
+    // Not NULL: as long again task by task, each waited for; called once for each kind of tasks, the dearest
+    // first, with strings that live until it returns.
+    void (*task)(void *user, const weft_bench_task *task);
+    void *user;
 } weft_bench_options;
 #define WEFT_BENCH_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(weft_bench_options), 0, WEFT_DTYPE_NONE                                             \
+        sizeof(weft_bench_options), 0, WEFT_DTYPE_NONE, NULL, NULL                                 \
     }
 
 typedef struct weft_bench_result {

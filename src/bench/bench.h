@@ -9,9 +9,9 @@
 
 // What a measurement is held against, and how long it takes.
 typedef struct wf_bench_scale {
-    double flops, bytes; // of a run
-    double peak_gflops;  // 0: not known
-    double seconds;
+    double flops, bytes;        // of a run
+    double peak_gflops;         // 0: not known
+    weft_bench_options options; // with its defaults filled in
 } wf_bench_scale;
 
 typedef struct wf_bench_job {
@@ -29,7 +29,15 @@ weft_status wf_bench_program(weft_program *program, const wf_bench_scale *scale,
 // Compiles, fills, measures.
 weft_status wf_bench_measure(const wf_bench_job *job, weft_bench_result *out, weft_error *err);
 // Defaults, and whether the struct is of this version.
-weft_status wf_bench_seconds(const weft_bench_options *options, double *out, weft_error *err);
+weft_status wf_bench_options_get(const weft_bench_options *options, weft_bench_options *out,
+                                 weft_error *err);
+#define WF_BENCH_N_WINDOWS 9
+void wf_bench_sort(double windows[WF_BENCH_N_WINDOWS]);
+// Runs in each window, when one takes `once` seconds.
+uint64_t wf_bench_window_runs(const weft_bench_options *options, double once);
+// Times task by task, and tells options->task of those that are alike together, the dearest first.
+weft_status wf_bench_tasks(weft_program *program, const weft_bench_options *options, double once,
+                           weft_error *err);
 // A variable "w" of random numbers.
 weft_val wf_bench_weight(weft_graph *g, const int64_t *dims, int32_t ndim);
 

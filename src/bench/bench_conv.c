@@ -93,7 +93,7 @@ weft_status weft_bench_conv(weft_context *context, weft_device *device,
                                            (double)(s->window * s->window),
                                   .bytes = 4.0 * (count(z.x) + count(z.w) + count(z.y)),
                                   .peak_gflops = peak_gflops}};
-    WEFT_TRY(wf_bench_seconds(options, &job.scale.seconds, err));
+    WEFT_TRY(wf_bench_options_get(options, &job.scale.options, err));
     WEFT_TRY(weft_graph_create(context, &job.g, err));
     weft_status status = build(&job, s, direction, err);
     if (status == WEFT_OK) {

@@ -32,7 +32,7 @@ weft_status weft_bench_gemm(weft_context *context, weft_device *device,
                   .bytes = 4.0 * ((double)s->m * (double)s->k + (double)s->k * (double)s->n +
                                   (double)s->m * (double)s->n),
                   .peak_gflops = peak_gflops}};
-    WEFT_TRY(wf_bench_seconds(options, &job.scale.seconds, err));
+    WEFT_TRY(wf_bench_options_get(options, &job.scale.options, err));
     WEFT_TRY(weft_graph_create(context, &job.g, err));
     weft_status status = build(job.g, s, err);
     if (status == WEFT_OK) {

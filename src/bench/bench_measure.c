@@ -9,16 +9,26 @@
 #include "math/philox.h"
 #include "op/op.h"
 
-#define N_WINDOWS 9
+#define N_WINDOWS WF_BENCH_N_WINDOWS
 // Shorter windows would measure the clock and the wake-up of threads.
 #define WINDOW_MIN_SECONDS 0.02
 
-weft_status wf_bench_seconds(const weft_bench_options *options, double *out, weft_error *err)
+weft_status wf_bench_options_get(const weft_bench_options *options, weft_bench_options *out,
+                                 weft_error *err)
 {
+    static const weft_bench_options none = WEFT_BENCH_OPTIONS_INIT;
     WEFT_REQUIRE(err, !options || options->struct_size == sizeof *options,
                  "bench: struct_size is %zu, expected %zu", options->struct_size, sizeof *options);
-    *out = options && options->seconds > 0.0 ? options->seconds : 1.0;
+    *out = options ? *options : none;
+    out->seconds = out->seconds > 0.0 ? out->seconds : 1.0;
     return WEFT_OK;
+}
+
+uint64_t wf_bench_window_runs(const weft_bench_options *options, double once)
+{
+    double window = options->seconds / N_WINDOWS;
+    window = window > WINDOW_MIN_SECONDS ? window : WINDOW_MIN_SECONDS;
+    return once < window ? (uint64_t)(window / (once > 1e-7 ? once : 1e-7)) + 1 : 1;
 }
 
 weft_val wf_bench_weight(weft_graph *g, const int64_t *dims, int32_t ndim)
@@ -69,6 +79,11 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void wf_bench_sort(double windows[N_WINDOWS])
+{
+    qsort(windows, N_WINDOWS, sizeof windows[0], compare_doubles);
+}
+
 static uint64_t peak_rss(void)
 {
     struct rusage usage;
@@ -82,14 +97,12 @@ weft_status wf_bench_program(weft_program *program, const wf_bench_scale *scale,
     for (int i = 0; i < 2; i++) { // the first touches pages and compiles kernels
         WEFT_TRY(time_runs(program, 1, &once, err));
     }
-    double window = scale->seconds / N_WINDOWS;
-    window = window > WINDOW_MIN_SECONDS ? window : WINDOW_MIN_SECONDS;
-    const uint64_t n = once < window ? (uint64_t)(window / (once > 1e-7 ? once : 1e-7)) + 1 : 1;
+    const uint64_t n = wf_bench_window_runs(&scale->options, once);
     for (int i = 0; i < N_WINDOWS; i++) {
         WEFT_TRY(time_runs(program, n, &windows[i], err));
         windows[i] /= (double)n;
     }
-    qsort(windows, N_WINDOWS, sizeof windows[0], compare_doubles);
+    wf_bench_sort(windows);
     const double median = windows[N_WINDOWS / 2];
     out->n_runs = n * N_WINDOWS + 2;
     out->median_ms = median * 1e3;
@@ -100,7 +113,7 @@ weft_status wf_bench_program(weft_program *program, const wf_bench_scale *scale,
     out->bytes = (uint64_t)scale->bytes;
     out->planned_bytes = weft_program_planned_bytes(program);
     out->peak_rss_bytes = peak_rss();
-    return WEFT_OK;
+    return scale->options.task ? wf_bench_tasks(program, &scale->options, once, err) : WEFT_OK;
 }
 
 weft_status wf_bench_measure(const wf_bench_job *job, weft_bench_result *out, weft_error *err)

@@ -99,6 +99,8 @@ void wf_plan_destroy(wf_plan *plan);
 // value is written before it is read, no variable is overwritten before its last reader.
 weft_status wf_plan_check(const wf_plan *plan, const wf_plan_options *options, weft_error *err);
 
+// "map", "contract" and so on.
+const char *wf_task_kind_name(wf_task_kind kind);
 weft_status wf_plan_print(weft_context *ctx, const wf_plan *plan, char **out_text, weft_error *err);
 
 static inline bool wf_view_is_dense(const wf_view *v)

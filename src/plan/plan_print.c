@@ -11,6 +11,11 @@ static const char *const kind_names[WF_N_TASK_KINDS] = {
     [WF_TASK_ATTENTION] = "attention", [WF_TASK_ORDER] = "order",       [WF_TASK_CALL] = "call",
     [WF_TASK_CHAIN] = "chain"};
 
+const char *wf_task_kind_name(wf_task_kind kind)
+{
+    return kind_names[kind];
+}
+
 static const char *const buffer_names[] = {[WF_BUFFER_ARENA] = "arena",
                                            [WF_BUFFER_INPUT] = "input",
                                            [WF_BUFFER_OUTPUT] = "output",
@@ -47,7 +52,7 @@ weft_status wf_plan_print(weft_context *ctx, const wf_plan *plan, char **out_tex
     }
     for (size_t i = 0; i < plan->n_tasks; i++) {
         const wf_task *task = &plan->tasks[i];
-        wf_text_printf(&t, "%zu %s%s %s%s%s(", i, kind_names[task->kind],
+        wf_text_printf(&t, "%zu %s%s %s%s%s(", i, wf_task_kind_name(task->kind),
                        task->is_gated ? " gated" : "", task->node ? task->node->scope : "",
                        task->node && *task->node->scope ? "/" : "",
                        task->node ? task->node->op->name : "copy");

@@ -132,7 +132,7 @@ weft_status weft_bench_network(weft_context *context, weft_device *device, const
     weft_status status;
     WEFT_REQUIRE(err, context && device && name && out, "bench: without device, name or result");
     wf_bench_scale scale = {.peak_gflops = peak_gflops};
-    WEFT_TRY(wf_bench_seconds(options, &scale.seconds, err));
+    WEFT_TRY(wf_bench_options_get(options, &scale.options, err));
     WEFT_TRY(find(name, &text, &is_inference, err));
     WEFT_TRY(read_recipe(context, name, text, options, &recipe, err));
     WEFT_TRY_GOTO(wf_trainer_init(&trainer, recipe, device, 0, err));

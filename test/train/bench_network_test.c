@@ -69,6 +69,47 @@ static void trains_with_its_batch(void **state)
     expect_flops(&r, 128 * 2.0 * (2 * first + 3 * rest));
 }
 
+typedef struct tally {
+    size_t n_calls;
+    uint64_t n_tasks;
+    double share, last_ms, flops;
+    bool has_product;
+} tally;
+
+static void count_task(void *user, const weft_bench_task *t)
+{
+    tally *sum = user;
+    assert_true(sum->n_calls == 0 || t->ms <= sum->last_ms);
+    assert_true(t->n_tasks > 0 && t->ms > 0.0);
+    sum->has_product |=
+        !strcmp(t->kind, "contract") && !strcmp(t->shape, "f32[1,784] f32[512,784] -> f32[1,512]");
+    sum->n_calls++;
+    sum->n_tasks += t->n_tasks;
+    sum->share += t->share;
+    sum->flops += t->flops;
+    sum->last_ms = t->ms;
+}
+
+static void tells_what_tasks_take(void **state)
+{
+    const rig *r = *state;
+    weft_bench_options options = WEFT_BENCH_OPTIONS_INIT;
+    weft_bench_result result;
+    tally sum = {0};
+    if (!WEFT_HAVE_YAML)
+        WF_SKIP("built without libyaml");
+    options.seconds = 1e-3;
+    options.task = count_task;
+    options.user = &sum;
+    assert_int_equal(
+        weft_bench_network(r->context, r->device, "mlp-infer", 0.0, &options, &result, NULL),
+        WEFT_OK);
+    assert_true(sum.has_product);
+    assert_true(sum.n_tasks >= sum.n_calls && sum.n_calls > 3);
+    assert_true(sum.share > 0.999 && sum.share < 1.001);
+    assert_true((uint64_t)sum.flops == result.flops);
+}
+
 static void names_are_listed(void **state)
 {
     weft_bench_result result;
@@ -96,6 +137,7 @@ static void names_are_listed(void **state)
 const struct CMUnitTest wf_tests_bench_network[] = {
     RIG_TEST(answers_for_one_sample),
     RIG_TEST(trains_with_its_batch),
+    RIG_TEST(tells_what_tasks_take),
     RIG_TEST(names_are_listed),
 };
 const unsigned long wf_n_tests_bench_network = WF_N_TESTS(wf_tests_bench_network);
