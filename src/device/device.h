@@ -12,6 +12,7 @@ typedef struct wf_device_program wf_device_program;
 
 typedef struct wf_device_caps {
     bool fuse; // see wf_plan_options
+    bool apart_rows;
     bool channels_last;
     bool is_truth; // floats are held as double: the float64 mode of ref
     size_t elem_bytes[WEFT_N_DTYPES];

@@ -248,6 +248,7 @@ const wf_op wf_op_matmul = {
     .name = "matmul",
     .n_inputs = 2,
     .n_outputs = 1,
+    .flags = WF_OP_NO_MINUS_ZERO,
     .task = WF_TASK_CONTRACT,
     .attrs = attrs,
     .n_attrs = WF_COUNT_OF(attrs),

@@ -101,6 +101,7 @@ enum {
     WF_OP_WEIGHT_OPERAND = 1u << 8, // operand 1 is a weight: no layout of images
     WF_OP_WEIGHT_RESULT = 1u << 9,
     WF_OP_IN_PLACE = 1u << 10, // result 0 is operand 0 with a part changed: it may take its memory
+    WF_OP_NO_MINUS_ZERO = 1u << 11, // no result is ever -0
 };
 
 #define WF_OP_MAX_ATTRS 8
@@ -139,6 +140,12 @@ struct wf_op {
     // (a reshape of what is not contiguous), and the planner copies the operand first. out->ndim and
     // out->dims are set.
     bool (*view)(const wf_node_info *info, const wf_strided *in, wf_strided *out);
+    // The other way round, where that can be said: where the operand lies if the result lies in `out`; false
+    // where strides cannot say it. in->ndim and in->dims are set.
+    bool (*unview)(const wf_node_info *info, const wf_strided *out, wf_strided *in);
+    // Bits of operands and of results that are handled a row of the last axis at a time: where the device says
+    // so (wf_plan_options), the rows may lie anywhere.
+    uint32_t row_inputs, row_outputs;
     // Ops that only place their operands in the result (concat, pad): where element 0 of an operand
     // goes. `fill` is what the rest holds, where there is a rest.
     void (*place)(const wf_node_info *info, size_t input, int64_t out_start[WEFT_MAX_DIM]);

@@ -62,6 +62,15 @@ static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out
     return true;
 }
 
+static bool unview(const wf_node_info *info, const wf_strided *out, wf_strided *in)
+{
+    in->offset = out->offset;
+    for (int32_t i = 0; i < out->ndim; i++) {
+        in->strides[info->attrs[ATTR_ORDER].u.ints[i]] = out->strides[i];
+    }
+    return true;
+}
+
 static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
 {
     const int32_t order[] = {(int32_t)p[0], (int32_t)p[1], (int32_t)p[2], (int32_t)p[3]};
@@ -113,6 +122,7 @@ const wf_op wf_op_permute = {
     .infer = infer,
     .grad = grad,
     .view = view,
+    .unview = unview,
     .eval = eval,
     .cost = wf_cost_none,
     .cases = cases,

@@ -92,6 +92,7 @@ const wf_op wf_op_reduce_sum = {
     .name = "reduce_sum",
     .n_inputs = 1,
     .n_outputs = 1,
+    .flags = WF_OP_NO_MINUS_ZERO,
     .task = WF_TASK_ROW,
     .attrs = wf_reduce_attrs,
     .n_attrs = 2,

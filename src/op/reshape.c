@@ -78,6 +78,13 @@ static bool view(const wf_node_info *info, const wf_strided *in, wf_strided *out
     return true;
 }
 
+// A reshape back.
+static bool unview(const wf_node_info *info, const wf_strided *out, wf_strided *in)
+{
+    const wf_node_info back = {info->op, 1, info->out, 1, info->in, NULL};
+    return view(&back, out, in);
+}
+
 // [a,b] to dims p[1..3]; p[0]: of a transposed view, which has to be copied first.
 static weft_val build_case(weft_graph *g, const weft_val *in, const int64_t *p)
 {
@@ -128,6 +135,7 @@ const wf_op wf_op_reshape = {
     .infer = infer,
     .grad = grad,
     .view = view,
+    .unview = unview,
     .eval = eval,
     .cost = wf_cost_none,
     .cases = cases,

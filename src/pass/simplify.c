@@ -5,7 +5,7 @@
 #include "pass/pass.h"
 
 extern const wf_op wf_op_add, wf_op_assign, wf_op_broadcast, wf_op_cast, wf_op_constant, wf_op_div,
-    wf_op_fma, wf_op_mul, wf_op_neg, wf_op_permute, wf_op_reshape, wf_op_stop_gradient, wf_op_sub;
+    wf_op_fma, wf_op_mul, wf_op_neg, wf_op_permute, wf_op_reshape, wf_op_slice, wf_op_stop_gradient, wf_op_sub;
 enum { CONSTANT_DATA = 2 };
 
 static const wf_node *made_by(const wf_rewrite *rw, weft_val val, const wf_op *op)
@@ -58,8 +58,8 @@ static weft_val simplify_view(wf_rewrite *rw, const wf_node *node, weft_val x, c
         return inner ? weft_permute(g, base, order) : WEFT_NONE;
     }
     if (wf_type_equal(&xt, t))
-        return x; // reshape or broadcast to the same dims
-    if (!inner)
+        return x; // reshape or broadcast to the same dims, a slice of everything
+    if (!inner || node->op == &wf_op_slice)
         return WEFT_NONE;
     const weft_val base = {inner->inputs[0]};
     if (node->op == &wf_op_reshape) {
@@ -118,7 +118,7 @@ static bool rule(wf_rewrite *rw, uint32_t node_idx)
     if (node->op == &wf_op_stop_gradient) {
         better = in[0];
     } else if (node->op == &wf_op_reshape || node->op == &wf_op_broadcast ||
-               node->op == &wf_op_permute) {
+               node->op == &wf_op_permute || node->op == &wf_op_slice) {
         better = simplify_view(rw, node, in[0], &t);
     } else if (node->op == &wf_op_cast) {
         better = wf_graph_type(rw->dst, in[0].id)->dtype == t.dtype ? in[0] : WEFT_NONE;

@@ -487,9 +487,11 @@ static weft_status lower_single(wf_planner *p, uint32_t group, const bool *is_lo
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         wf_location l;
         const bool is_weight = i == 1 && (node->op->flags & WF_OP_WEIGHT_OPERAND);
-        WEFT_TRY(wf_plan_locate_dense(
-            p, node->inputs[i],
-            is_spatial && !is_weight ? WF_DENSE_CHANNELS_LAST : WF_DENSE_ROW_MAJOR, &l));
+        const wf_density density =
+            is_spatial && !is_weight ? WF_DENSE_CHANNELS_LAST : WF_DENSE_ROW_MAJOR;
+        WEFT_TRY(p->options->apart_rows && (node->op->row_inputs & 1u << i)
+                     ? wf_plan_locate_rows(p, node->inputs[i], &l)
+                     : wf_plan_locate_dense(p, node->inputs[i], density, &l));
         in[i] = wf_plan_view(&l, wf_planner_type(p, node->inputs[i])->dtype);
         if (i > 0 && in[i].buffer == in[0].buffer)
             variable = 0; // a part of itself
@@ -499,6 +501,8 @@ static weft_status lower_single(wf_planner *p, uint32_t group, const bool *is_lo
         p->is_channels_last[id] = is_spatial && !(node->op->flags & WF_OP_WEIGHT_RESULT);
         if (variable)
             WEFT_TRY(wf_plan_locate(p, variable, &p->locations[id]));
+        if (p->options->apart_rows && (node->op->row_outputs & 1u << i))
+            WEFT_TRY(wf_plan_place_rows(p, id));
         WEFT_TRY(wf_plan_place_value(p, id, WF_BUFFER_ARENA));
         out[i] = wf_plan_view(&p->locations[id], wf_planner_type(p, id)->dtype);
     }

@@ -82,6 +82,7 @@ typedef struct wf_plan {
 // What the planner may do, from the device's capabilities.
 typedef struct wf_plan_options {
     bool fuse;          // false: one task per node, dense row-major operands, no in-place
+    bool apart_rows;    // ops with row operands (op.h) take rows that lie apart
     bool channels_last; // give convolution-like values of rank >= 3 a channels-last layout
     size_t
         elem_bytes[WEFT_N_DTYPES]; // how the device stores each dtype (ref in truth mode: doubles)

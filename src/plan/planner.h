@@ -3,6 +3,7 @@
 //   plan.c      the order of the steps below, and the unfused plan that `ref` runs
 //   group.c     which nodes share a task
 //   locate.c    where a value lives: buffer, strides, layout; copies where a view is impossible
+//   rows.c      operands and results of ops that go by rows, which may lie apart
 //   order.c     which group is next, outputs, assignments
 //   lower.c     a group -> tasks with kernels
 //   in_place.c  results that take the memory of the operand they change
@@ -96,6 +97,12 @@ bool wf_plan_scalar_bits(const wf_planner *p, wf_id id, uint64_t *out_bits);
 typedef enum wf_binding_kind { WF_BIND_INPUT, WF_BIND_OUTPUT, WF_BIND_VARIABLE } wf_binding_kind;
 weft_status wf_plan_add_binding(wf_planner *p, wf_binding_kind kind, const char *name,
                                 wf_view view);
+
+// ---- rows.c
+// Where a value is, its rows dense: copied first only if they are not.
+weft_status wf_plan_locate_rows(wf_planner *p, wf_id id, wf_location *out);
+// Places a value that is written by rows where it is wanted; leaves it unknown where nobody says.
+weft_status wf_plan_place_rows(wf_planner *p, wf_id id);
 
 // ---- order.c
 weft_status wf_plan_lower_groups(wf_planner *p);

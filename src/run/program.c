@@ -12,6 +12,7 @@ static size_t ask_workspace(void *user, const wf_task *task)
 wf_plan_options wf_device_plan_options(weft_device *dev)
 {
     wf_plan_options o = {.fuse = dev->caps.fuse,
+                         .apart_rows = dev->caps.apart_rows,
                          .channels_last = dev->caps.channels_last,
                          .workspace = ask_workspace,
                          .user = dev};

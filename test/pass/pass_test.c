@@ -95,16 +95,90 @@ static void simplify_keeps_bits_only(void **state)
     weft_output(g, "one", weft_mul(g, x, weft_scalar(g, WEFT_F32, 1.0)));
     weft_output(g, "views", weft_permute(g, weft_permute(g, x, swap), swap));
     weft_output(g, "neg", weft_neg(g, weft_neg(g, x)));
+    const int64_t none[] = {0, 0}, all[] = {2, 3};
+    weft_output(g, "all", weft_slice(g, x, none, all, NULL));
     weft_output(g, "minus_zero", weft_add(g, x, weft_scalar(g, WEFT_F32, -0.0)));
     weft_output(g, "zero", weft_add(g, x, weft_scalar(g, WEFT_F32, 0.0))); // -0 + 0 is +0: stays
     weft_output(g, "half", weft_div(g, x, weft_scalar(g, WEFT_F32, 3.0))); // no reciprocal
     weft_graph *out = graph_kit_pass(g, "simplify");
     const wf_id input = out->outputs[0].val;
     assert_string_equal(wf_graph_producer(out, input)->op->name, "input");
-    for (size_t i = 1; i < 4; i++)
+    for (size_t i = 1; i < 5; i++)
         assert_int_equal(out->outputs[i].val, input);
-    assert_string_equal(wf_graph_producer(out, out->outputs[4].val)->op->name, "add");
-    assert_string_equal(wf_graph_producer(out, out->outputs[5].val)->op->name, "div");
+    assert_string_equal(wf_graph_producer(out, out->outputs[5].val)->op->name, "add");
+    assert_string_equal(wf_graph_producer(out, out->outputs[6].val)->op->name, "div");
+    weft_graph_destroy(out);
+}
+
+// x [2,3] between `before` and `after` columns of a value.
+static weft_val padded(weft_graph *g, weft_val x, int64_t before, int64_t after, double value)
+{
+    const int64_t front[] = {0, before}, behind[] = {0, after};
+    return weft_pad(g, x, front, behind, value);
+}
+
+static void join_puts_parts_side_by_side(void **state)
+{
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(2, 3)),
+                   w = weft_input(g, "w", WEFT_F32, KIT_DIMS(3, 3));
+    const weft_val product = weft_matmul(g, x, w, false, false); // never -0: nothing is added to it
+    const weft_val last = padded(g, x, 6, 0, 0.0), middle = padded(g, product, 3, 3, 0.0);
+    const weft_val first = padded(g, weft_exp(g, x), 0, 6, 0.0);
+    weft_output(g, "y", weft_add(g, weft_add(g, last, first), middle));
+    weft_graph *joined = graph_kit_pass(g, "join"), *out = graph_kit_pass(joined, "dead");
+    const wf_node *whole = wf_graph_producer(out, out->outputs[0].val);
+    assert_string_equal(whole->op->name, "concat");
+    assert_int_equal(graph_kit_count(out, "pad"), 0);
+    assert_int_equal(graph_kit_count(out, "add"), 2); // -0 + 0 is +0
+    assert_string_equal(wf_graph_producer(out, whole->inputs[1])->op->name, "matmul");
+    weft_graph_destroy(joined);
+    weft_graph_destroy(out);
+}
+
+static void join_wants_a_whole(void **state)
+{
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(2, 3)),
+                   y = weft_input(g, "y", WEFT_F32, KIT_DIMS(1, 6));
+    const int64_t none[] = {0, 0}, below[] = {1, 0};
+    const weft_val left = padded(g, x, 0, 3, 0.0), right = padded(g, x, 3, 0, 0.0);
+    weft_output(g, "gap", weft_add(g, padded(g, x, 0, 4, 0.0), padded(g, x, 4, 0, 0.0)));
+    weft_output(g, "over", weft_add(g, padded(g, x, 0, 2, 0.0), padded(g, x, 2, 0, 0.0)));
+    weft_output(g, "twice", weft_add(g, weft_add(g, left, right), left));
+    weft_output(g, "one", weft_add(g, left, padded(g, x, 3, 0, 1.0)));
+    weft_output(g, "minus", weft_add(g, left, padded(g, x, 3, 0, -0.0)));
+    weft_output(g, "axes", weft_add(g, left, weft_pad(g, y, none, below, 0.0)));
+    weft_output(g, "other", weft_add(g, left, weft_exp(g, right)));
+    weft_graph *out = graph_kit_pass(g, "join");
+    for (size_t i = 0; i < out->n_outputs; i++)
+        assert_string_equal(wf_graph_producer(out, out->outputs[i].val)->op->name, "add");
+    weft_graph_destroy(out);
+}
+
+// A table that is read by its rows and as a matrix.
+static void join_scatters_over_the_other_gradient(void **state)
+{
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const weft_val rows = weft_input(g, "rows", WEFT_F32, KIT_DIMS(4, 3)),
+                   idx = weft_input(g, "idx", WEFT_I32, KIT_DIMS(4)),
+                   x = weft_input(g, "x", WEFT_F32, KIT_DIMS(5, 2));
+    const weft_val zeros = weft_fill(g, WEFT_F32, KIT_DIMS(5, 3), 0.0);
+    const weft_val scattered = weft_scatter_add(g, zeros, idx, rows, 0);
+    const weft_val product =
+        weft_matmul(g, x, weft_input(g, "w", WEFT_F32, KIT_DIMS(2, 3)), false, false);
+    weft_output(g, "joined", weft_add(g, scattered, product));
+    weft_output(g, "turned", weft_add(g, product, scattered));
+    weft_output(g, "kept",
+                weft_add(g, scattered, weft_exp(g, product))); // may be -0, for all we know
+    weft_output(
+        g, "ones",
+        weft_add(g, weft_scatter_add(g, weft_fill(g, WEFT_F32, KIT_DIMS(5, 3), 1.0), idx, rows, 0),
+                 product));
+    weft_graph *out = graph_kit_pass(g, "join");
+    static const char *const want[] = {"scatter_add", "scatter_add", "add", "add"};
+    for (size_t i = 0; i < out->n_outputs; i++)
+        assert_string_equal(wf_graph_producer(out, out->outputs[i].val)->op->name, want[i]);
     weft_graph_destroy(out);
 }
 
@@ -179,10 +253,17 @@ static void expand_leaves_nothing_to_expand(void **state)
 }
 
 const struct CMUnitTest wf_tests_pass[] = {
-    KIT_TEST(all_are_idempotent),         KIT_TEST(dead_keeps_outputs_and_effects),
-    KIT_TEST(canonical_makes_fma),        KIT_TEST(canonical_leaves_integers),
-    KIT_TEST(simplify_keeps_bits_only),   KIT_TEST(fold_computes_constants),
-    KIT_TEST(cse_joins_equal_nodes_only), KIT_TEST(expand_leaves_nothing_to_expand),
+    KIT_TEST(all_are_idempotent),
+    KIT_TEST(dead_keeps_outputs_and_effects),
+    KIT_TEST(canonical_makes_fma),
+    KIT_TEST(canonical_leaves_integers),
+    KIT_TEST(join_puts_parts_side_by_side),
+    KIT_TEST(join_wants_a_whole),
+    KIT_TEST(join_scatters_over_the_other_gradient),
+    KIT_TEST(simplify_keeps_bits_only),
+    KIT_TEST(fold_computes_constants),
+    KIT_TEST(cse_joins_equal_nodes_only),
+    KIT_TEST(expand_leaves_nothing_to_expand),
     KIT_TEST(widen_serves_each_reader),
 };
 const unsigned long wf_n_tests_pass = WF_N_TESTS(wf_tests_pass);

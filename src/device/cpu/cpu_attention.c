@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+// Rows as far apart as a multiple of this many floats share few of the first-level cache's sets.
+#define CROWDED_ROW 256
+
 // Scratch: scores, output, padded values, m and l.
 #define SCRATCH_FLOATS(ld)                                                                         \
     (WF_CPU_BLOCK * WF_CPU_BLOCK + 2 * WF_CPU_BLOCK * (ld) + 2 * WF_CPU_BLOCK)
@@ -20,17 +23,18 @@ static int64_t packed_floats(const wf_cpu_attention_params *p)
 }
 
 void wf_cpu_attention_pack(const wf_cpu_attention_params *p, float *dst, const float *rows,
-                           int64_t n_keys)
+                           int64_t row, int64_t n_keys)
 {
     for (int64_t j0 = 0, width; j0 < n_keys; j0 += width) {
         width = wf_cpu_panel_width(p->products->sizes, n_keys, j0);
-        p->products->pack(dst + j0 * p->s.d, width, rows + j0 * p->s.d, 1, p->s.d, p->s.d,
+        p->products->pack(dst + j0 * p->s.d, width, rows + j0 * row, 1, row, p->s.d,
                           wf_cpu_min(width, n_keys - j0));
     }
 }
 
 void wf_cpu_attention_scores(const wf_cpu_attention_params *p, float *s, const float *a,
-                             int64_t n_rows, const float *packed, int64_t n_keys)
+                             const int64_t *a_rows, int64_t n_rows, const float *packed,
+                             int64_t n_keys)
 {
     for (int64_t j0 = 0, width; j0 < n_keys; j0 += width) {
         width = wf_cpu_panel_width(p->products->sizes, n_keys, j0);
@@ -38,7 +42,7 @@ void wf_cpu_attention_scores(const wf_cpu_attention_params *p, float *s, const f
                                     .n_cols = width,
                                     .n_terms = p->s.d,
                                     .a = a,
-                                    .a_rows = p->by_d,
+                                    .a_rows = a_rows,
                                     .a_terms = p->each,
                                     .b = packed + j0 * p->s.d,
                                     .b_step = width,
@@ -49,17 +53,32 @@ void wf_cpu_attention_scores(const wf_cpu_attention_params *p, float *s, const f
     }
 }
 
-const float *wf_cpu_attention_rows(const wf_cpu_attention_params *p, const float *rows, int64_t n,
-                                   float *room, int64_t *out_step)
+const float *wf_cpu_attention_rows(const wf_cpu_attention_params *p, const float *rows, int64_t row,
+                                   int64_t n, float *room, int64_t *out_step)
 {
-    *out_step = p->ld;
-    if (p->ld == p->s.d)
+    const bool is_crowded = row != p->s.d && row % CROWDED_ROW == 0;
+    *out_step = row;
+    if (p->ld == p->s.d && !is_crowded)
         return rows;
+    *out_step = p->ld;
     for (int64_t i = 0; i < n; i++) {
-        memcpy(room + i * p->ld, rows + i * p->s.d, (size_t)p->s.d * sizeof *room);
+        memcpy(room + i * p->ld, rows + i * row, (size_t)p->s.d * sizeof *room);
         memset(room + i * p->ld + p->s.d, 0, (size_t)(p->ld - p->s.d) * sizeof *room);
     }
     return room;
+}
+
+bool wf_cpu_attention_is_finite(const wf_cpu_attention_params *p, const float *rows, int64_t row,
+                                int64_t n)
+{
+    const size_t d = (size_t)p->s.d;
+    if (row == p->s.d)
+        return p->first_nonfinite(rows, (size_t)n * d) == (size_t)n * d;
+    for (int64_t i = 0; i < n; i++) {
+        if (p->first_nonfinite(rows + i * row, d) != d)
+            return false;
+    }
+    return true;
 }
 
 bool wf_cpu_attention_mask(const wf_cpu_attention_params *p, wf_cpu_attention_block *block,
@@ -112,11 +131,12 @@ static void run_pack(const void *params, int64_t item, const wf_cpu_worker *work
     const wf_cpu_attention_params *p = params;
     const int64_t block = item % p->k_blocks, head = item / p->k_blocks;
     const int64_t key = block * WF_CPU_BLOCK, n = wf_cpu_min(WF_CPU_BLOCK, p->s.tk - key);
-    const int64_t at = (head * p->s.tk + key) * p->s.d;
-    const size_t count = (size_t)(n * p->s.d);
+    const int64_t b = head / p->s.hk, hk = head % p->s.hk;
     (void)worker;
-    wf_cpu_attention_pack(p, p->packed + item * packed_floats(p), p->k + at, n);
-    p->v_finite[item] = p->first_nonfinite(p->v + at, count) == count;
+    wf_cpu_attention_pack(p, p->packed + item * packed_floats(p),
+                          wf_cpu_heads_at(&p->k, b, hk, key), p->k.row, n);
+    p->v_finite[item] =
+        wf_cpu_attention_is_finite(p, wf_cpu_heads_at(&p->v, b, hk, key), p->v.row, n);
 }
 
 typedef struct work {
@@ -142,8 +162,8 @@ static bool run_block(const wf_cpu_attention_params *p, const work *w, int64_t h
 {
     const wf_attention_shape *s = &p->s;
     const int64_t b = head / s->h, h = head % s->h, k0 = key_block * WF_CPU_BLOCK;
-    const int64_t kv = wf_cpu_attention_kv(s, b, h);
-    const int64_t packed = kv / (s->tk > 0 ? s->tk : 1) * p->k_blocks + key_block;
+    const int64_t hk = wf_cpu_attention_kv(s, h);
+    const int64_t packed = (b * s->hk + hk) * p->k_blocks + key_block;
     wf_cpu_attention_block block = {.n_rows = n_rows,
                                     .n_keys = wf_cpu_min(WF_CPU_BLOCK, s->tk - k0),
                                     .s = w->s,
@@ -158,7 +178,7 @@ static bool run_block(const wf_cpu_attention_params *p, const work *w, int64_t h
     if (is_none)
         return false;
     block.seen = hides && !p->v_finite[packed] ? w->seen : NULL;
-    wf_cpu_attention_scores(p, w->s, p->q + (head * s->tq + q0) * s->d, n_rows,
+    wf_cpu_attention_scores(p, w->s, wf_cpu_heads_at(&p->q, b, h, q0), p->by_q, n_rows,
                             p->packed + packed * packed_floats(p), block.n_keys);
     p->kernels->softmax(&block);
     wf_cpu_attention_strip strip = {.n_rows = n_rows,
@@ -168,8 +188,8 @@ static bool run_block(const wf_cpu_attention_params *p, const work *w, int64_t h
                                     .a_terms = p->each,
                                     .seen = block.seen,
                                     .c = w->o};
-    strip.b =
-        wf_cpu_attention_rows(p, p->v + (kv + k0) * s->d, block.n_keys, w->room, &strip.b_step);
+    strip.b = wf_cpu_attention_rows(p, wf_cpu_heads_at(&p->v, b, hk, k0), p->v.row, block.n_keys,
+                                    w->room, &strip.b_step);
     wf_cpu_attention_add(p, &strip);
     return true;
 }
@@ -192,28 +212,41 @@ static void run_forward(const void *params, int64_t item, const wf_cpu_worker *w
         if (!run_block(p, &w, head, q0, n_rows, block))
             break;
     }
+    float *o = wf_cpu_heads_at(&p->o, head / s->h, head % s->h, q0);
     for (int64_t i = 0; i < n_rows; i++)
-        p->kernels->finish(p->o + (row + i) * s->d, w.o + i * p->ld, w.l[i], s->d);
+        p->kernels->finish(o + i * p->o.row, w.o + i * p->ld, w.l[i], s->d);
     p->kernels->log_sum(p->lse + row, w.m, w.l, n_rows);
 }
 
-static weft_status take_offsets(wf_cpu_lower *q, wf_cpu_attention_params *p, weft_error *err)
+static weft_status take_offsets(wf_cpu_lower *q, int64_t n, int64_t step, const int64_t **out,
+                                weft_error *err)
 {
-    const int64_t n = p->s.d > WF_CPU_BLOCK ? p->s.d : WF_CPU_BLOCK;
-    int64_t *by_d, *by_key, *each;
-    WEFT_TRY(wf_cpu_take(q, WF_CPU_BLOCK, sizeof *by_d, &by_d, err));
-    WEFT_TRY(wf_cpu_take(q, WF_CPU_BLOCK, sizeof *by_key, &by_key, err));
-    WEFT_TRY(wf_cpu_take(q, (size_t)n, sizeof *each, &each, err));
+    int64_t *list;
+    WEFT_TRY(wf_cpu_take(q, (size_t)n, sizeof *list, &list, err));
     for (int64_t i = 0; i < n; i++)
-        each[i] = i;
-    for (int64_t i = 0; i < WF_CPU_BLOCK; i++) {
-        by_d[i] = i * p->s.d;
-        by_key[i] = i * WF_CPU_BLOCK;
-    }
-    p->by_d = by_d;
-    p->by_key = by_key;
-    p->each = each;
+        list[i] = i * step;
+    *out = list;
     return WEFT_OK;
+}
+
+weft_status wf_cpu_attention_row_offsets(wf_cpu_lower *q, int64_t row, const int64_t **out,
+                                         weft_error *err)
+{
+    return take_offsets(q, WF_CPU_BLOCK, row, out, err);
+}
+
+wf_cpu_heads wf_cpu_attention_heads(const wf_cpu_lower *q, const wf_view *view)
+{
+    return (wf_cpu_heads){(float *)(void *)wf_cpu_view_data(q, view), view->strides[0],
+                          view->strides[1], view->strides[2]};
+}
+
+// What has no axis of heads, the log-sums and the mask, lies densely; of heads the rows do.
+static bool is_readable(const wf_view *view, bool has_rows)
+{
+    const int32_t last = view->type.ndim - 1;
+    return wf_view_is_dense(view) ||
+           (has_rows && (view->strides[last] == 1 || view->type.dims[last] == 1));
 }
 
 weft_status wf_cpu_attention_params_init(wf_cpu_lower *q, bool is_grad,
@@ -224,7 +257,7 @@ weft_status wf_cpu_attention_params_init(wf_cpu_lower *q, bool is_grad,
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
     WEFT_TRY(wf_attention_shape_get(&q->info, is_grad, &p->s, err));
     for (size_t i = 0; i < task->n_inputs; i++) {
-        if (!wf_view_is_dense(&task->inputs[i])) {
+        if (!is_readable(&task->inputs[i], q->info.op->row_inputs & 1u << i)) {
             WEFT_FAIL(err, WEFT_ERR_INTERNAL, "%s: operand %zu is not dense", q->info.op->name, i);
         }
     }
@@ -235,16 +268,19 @@ weft_status wf_cpu_attention_params_init(wf_cpu_lower *q, bool is_grad,
     p->ld = wf_cpu_div_up(p->s.d, lanes) * lanes;
     p->q_blocks = wf_cpu_div_up(p->s.tq, WF_CPU_BLOCK);
     p->k_blocks = wf_cpu_div_up(p->s.tk, WF_CPU_BLOCK);
-    p->q = (const float *)(const void *)wf_cpu_view_data(q, &task->inputs[0]);
-    p->k = (const float *)(const void *)wf_cpu_view_data(q, &task->inputs[1]);
-    p->v = (const float *)(const void *)wf_cpu_view_data(q, &task->inputs[2]);
+    p->q = wf_cpu_attention_heads(q, &task->inputs[0]);
+    p->k = wf_cpu_attention_heads(q, &task->inputs[1]);
+    p->v = wf_cpu_attention_heads(q, &task->inputs[2]);
     if (p->s.has_mask) {
         const char *mask = wf_cpu_view_data(q, &task->inputs[task->n_inputs - 1]);
         p->bool_mask = p->s.is_additive ? NULL : (const uint8_t *)mask;
         p->added_mask = p->s.is_additive ? (const float *)(const void *)mask : NULL;
     }
     *out = p;
-    return take_offsets(q, p, err);
+    const int64_t n = p->s.d > WF_CPU_BLOCK ? p->s.d : WF_CPU_BLOCK;
+    WEFT_TRY(take_offsets(q, n, 1, &p->each, err));
+    WEFT_TRY(take_offsets(q, WF_CPU_BLOCK, WF_CPU_BLOCK, &p->by_key, err));
+    return wf_cpu_attention_row_offsets(q, p->q.row, &p->by_q, err);
 }
 
 // Packed keys, then one byte for each block of values.
@@ -260,7 +296,7 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     if (q->info.n_outputs == 3)
         return wf_cpu_attention_lower_grad(q, err);
     WEFT_TRY(wf_cpu_attention_params_init(q, false, &p, err));
-    p->o = (float *)(void *)wf_cpu_view_data(q, &q->task->outputs[0]);
+    p->o = wf_cpu_attention_heads(q, &q->task->outputs[0]);
     p->lse = (float *)(void *)wf_cpu_view_data(q, &q->task->outputs[1]);
     p->packed = (float *)(void *)wf_cpu_workspace(q);
     p->v_finite = (uint8_t *)p->packed + packed_bytes(&p->s);

@@ -42,7 +42,8 @@ static work get_work(const wf_cpu_attention_params *p, const wf_cpu_worker *work
 typedef struct place {
     int64_t b, h, q0, k0; // first query and key
     int64_t n_rows, n_keys;
-    int64_t row, kv; // of q, of k
+    int64_t hk;  // the head of keys
+    int64_t row; // of lse and delta
 } place;
 
 static place get_place(const wf_cpu_attention_params *p, int64_t b, int64_t h, int64_t q_block,
@@ -53,14 +54,24 @@ static place get_place(const wf_cpu_attention_params *p, int64_t b, int64_t h, i
     at.n_rows = wf_cpu_min(WF_CPU_BLOCK, s->tq - at.q0);
     at.n_keys = wf_cpu_min(WF_CPU_BLOCK, s->tk - at.k0);
     at.row = (b * s->h + h) * s->tq + at.q0;
-    at.kv = wf_cpu_attention_kv(s, b, h) + at.k0;
+    at.hk = wf_cpu_attention_kv(s, h);
     return at;
+}
+
+static float *query_rows(const wf_cpu_heads *x, const place *at)
+{
+    return wf_cpu_heads_at(x, at->b, at->h, at->q0);
+}
+
+static float *key_rows(const wf_cpu_heads *x, const place *at)
+{
+    return wf_cpu_heads_at(x, at->b, at->hk, at->k0);
 }
 
 static void pack_keys(const wf_cpu_attention_params *p, const work *w, const place *at)
 {
-    wf_cpu_attention_pack(p, w->keys, p->k + at->kv * p->s.d, at->n_keys);
-    wf_cpu_attention_pack(p, w->values, p->v + at->kv * p->s.d, at->n_keys);
+    wf_cpu_attention_pack(p, w->keys, key_rows(&p->k, at), p->k.row, at->n_keys);
+    wf_cpu_attention_pack(p, w->values, key_rows(&p->v, at), p->v.row, at->n_keys);
 }
 
 // p into s and dS into dp; seen is written where `hides`. false: every pair is hidden.
@@ -79,20 +90,34 @@ static bool get_slopes(const wf_cpu_attention_params *p, const work *w, const pl
     if (is_none)
         return false;
     block.seen = *out_hides ? w->seen : NULL;
-    wf_cpu_attention_scores(p, w->s, p->q + at->row * p->s.d, at->n_rows, w->keys, at->n_keys);
-    wf_cpu_attention_scores(p, w->dp, p->dout + at->row * p->s.d, at->n_rows, w->values,
+    wf_cpu_attention_scores(p, w->s, query_rows(&p->q, at), p->by_q, at->n_rows, w->keys,
+                            at->n_keys);
+    wf_cpu_attention_scores(p, w->dp, query_rows(&p->dout, at), p->by_dout, at->n_rows, w->values,
                             at->n_keys);
     p->kernels->slope(&block);
     return true;
 }
 
-// y [n_rows, d] takes the block's chains of a * rows. Hidden pairs need finite rows, or are left out.
-static void add_block(const wf_cpu_attention_params *p, const work *w, float *y, int64_t n_rows,
-                      const float *a, bool is_transposed, const float *rows, int64_t n_terms,
-                      bool hides)
+typedef struct rows_of {
+    float *at;
+    int64_t row;
+} rows_of;
+
+static rows_of of_queries(const wf_cpu_heads *x, const place *at)
 {
-    const size_t count = (size_t)(n_terms * p->s.d);
-    const bool is_exact = hides && p->first_nonfinite(rows, count) != count;
+    return (rows_of){query_rows(x, at), x->row};
+}
+
+static rows_of of_keys(const wf_cpu_heads *x, const place *at)
+{
+    return (rows_of){key_rows(x, at), x->row};
+}
+
+// y [n_rows, d] takes the block's chains of a * rows. Hidden pairs need finite rows, or are left out.
+static void add_block(const wf_cpu_attention_params *p, const work *w, rows_of y, int64_t n_rows,
+                      const float *a, bool is_transposed, rows_of x, int64_t n_terms, bool hides)
+{
+    const bool is_exact = hides && !wf_cpu_attention_is_finite(p, x.at, x.row, n_terms);
     wf_cpu_attention_strip strip = {.n_rows = n_rows,
                                     .n_terms = n_terms,
                                     .a = a,
@@ -101,34 +126,34 @@ static void add_block(const wf_cpu_attention_params *p, const work *w, float *y,
                                     .seen = is_exact ? w->seen : NULL,
                                     .c = w->chain,
                                     .is_first = true};
-    strip.b = wf_cpu_attention_rows(p, rows, n_terms, w->room, &strip.b_step);
+    strip.b = wf_cpu_attention_rows(p, x.at, x.row, n_terms, w->room, &strip.b_step);
     wf_cpu_attention_add(p, &strip);
     for (int64_t i = 0; i < n_rows; i++)
-        p->kernels->add(y + i * p->s.d, w->chain + i * p->ld, p->s.d);
+        p->kernels->add(y.at + i * y.row, w->chain + i * p->ld, p->s.d);
 }
 
 static void run_pair(const wf_cpu_attention_params *p, const work *w, const place *at, bool wants_q,
                      bool wants_kv)
 {
-    const int64_t d = p->s.d;
     bool hides;
     if (!get_slopes(p, w, at, &hides))
         return;
     if (wants_q) {
-        add_block(p, w, p->dq + at->row * d, at->n_rows, w->dp, false, p->k + at->kv * d,
+        add_block(p, w, of_queries(&p->dq, at), at->n_rows, w->dp, false, of_keys(&p->k, at),
                   at->n_keys, hides);
     }
     if (wants_kv) {
-        add_block(p, w, p->dk + at->kv * d, at->n_keys, w->dp, true, p->q + at->row * d, at->n_rows,
-                  hides);
-        add_block(p, w, p->dv + at->kv * d, at->n_keys, w->s, true, p->dout + at->row * d,
+        add_block(p, w, of_keys(&p->dk, at), at->n_keys, w->dp, true, of_queries(&p->q, at),
+                  at->n_rows, hides);
+        add_block(p, w, of_keys(&p->dv, at), at->n_keys, w->s, true, of_queries(&p->dout, at),
                   at->n_rows, hides);
     }
 }
 
-static void clear(float *y, int64_t row, int64_t n_rows, int64_t d)
+static void clear(rows_of y, int64_t n_rows, int64_t d)
 {
-    memset(y + row * d, 0, (size_t)(n_rows * d) * sizeof *y);
+    for (int64_t i = 0; i < n_rows; i++)
+        memset(y.at + i * y.row, 0, (size_t)d * sizeof *y.at);
 }
 
 // Item: one head of keys, and the heads of queries that share it.
@@ -138,9 +163,13 @@ static void run_head(const void *params, int64_t item, const wf_cpu_worker *work
     const wf_attention_shape *s = &p->s;
     const work w = get_work(p, worker);
     const int64_t share = s->h / s->hk, b = item / s->hk, first = item % s->hk * share;
-    clear(p->dq, (b * s->h + first) * s->tq, share * s->tq, s->d);
-    clear(p->dk, item * s->tk, s->tk, s->d);
-    clear(p->dv, item * s->tk, s->tk, s->d);
+    const place start = get_place(p, b, first, 0, 0);
+    for (int64_t h = 0; h < share; h++) {
+        const place own = get_place(p, b, first + h, 0, 0);
+        clear(of_queries(&p->dq, &own), s->tq, s->d);
+    }
+    clear(of_keys(&p->dk, &start), s->tk, s->d);
+    clear(of_keys(&p->dv, &start), s->tk, s->d);
     for (int64_t kb = 0; kb < p->k_blocks; kb++) {
         for (int64_t i = 0; i < share * p->q_blocks; i++) {
             const place at = get_place(p, b, first + i / p->q_blocks, i % p->q_blocks, kb);
@@ -158,7 +187,7 @@ static void run_queries(const void *params, int64_t item, const wf_cpu_worker *w
     const work w = get_work(p, worker);
     const int64_t head = item / p->q_blocks, b = head / p->s.h, h = head % p->s.h;
     place at = get_place(p, b, h, item % p->q_blocks, 0);
-    clear(p->dq, at.row, at.n_rows, p->s.d);
+    clear(of_queries(&p->dq, &at), at.n_rows, p->s.d);
     for (int64_t kb = 0; kb < p->k_blocks; kb++) {
         at = get_place(p, b, h, item % p->q_blocks, kb);
         pack_keys(p, &w, &at);
@@ -175,8 +204,8 @@ static void run_keys(const void *params, int64_t item, const wf_cpu_worker *work
     const int64_t head = item / p->k_blocks, share = s->h / s->hk;
     const int64_t b = head / s->hk, first = head % s->hk * share;
     place at = get_place(p, b, first, 0, item % p->k_blocks);
-    clear(p->dk, at.kv, at.n_keys, s->d);
-    clear(p->dv, at.kv, at.n_keys, s->d);
+    clear(of_keys(&p->dk, &at), at.n_keys, s->d);
+    clear(of_keys(&p->dv, &at), at.n_keys, s->d);
     pack_keys(p, &w, &at);
     for (int64_t i = 0; i < share * p->q_blocks; i++) {
         at = get_place(p, b, first + i / p->q_blocks, i % p->q_blocks, item % p->k_blocks);
@@ -192,10 +221,11 @@ weft_status wf_cpu_attention_lower_grad(wf_cpu_lower *q, weft_error *err)
     const wf_attention_shape *s = &p->s;
     p->lse_in = (const float *)(const void *)wf_cpu_view_data(q, &task->inputs[WF_ATTENTION_LSE]);
     p->delta = (const float *)(const void *)wf_cpu_view_data(q, &task->inputs[WF_ATTENTION_DELTA]);
-    p->dout = (const float *)(const void *)wf_cpu_view_data(q, &task->inputs[WF_ATTENTION_DOUT]);
-    p->dq = (float *)(void *)wf_cpu_view_data(q, &task->outputs[0]);
-    p->dk = (float *)(void *)wf_cpu_view_data(q, &task->outputs[1]);
-    p->dv = (float *)(void *)wf_cpu_view_data(q, &task->outputs[2]);
+    p->dout = wf_cpu_attention_heads(q, &task->inputs[WF_ATTENTION_DOUT]);
+    p->dq = wf_cpu_attention_heads(q, &task->outputs[0]);
+    p->dk = wf_cpu_attention_heads(q, &task->outputs[1]);
+    p->dv = wf_cpu_attention_heads(q, &task->outputs[2]);
+    WEFT_TRY(wf_cpu_attention_row_offsets(q, p->dout.row, &p->by_dout, err));
     wf_cpu_need_scratch(q, scratch_bytes(p));
     if (s->b * s->hk >= MIN_HEADS)
         return wf_cpu_add_phase(q, run_head, p, s->b * s->hk, err);

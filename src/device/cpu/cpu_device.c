@@ -76,6 +76,7 @@ static weft_status open_device(weft_context *ctx, const char *selector,
     dev->base.arithmetic = options->arithmetic;
     dev->base.caps = (wf_device_caps){
         .fuse = true,
+        .apart_rows = true,
         .channels_last = true,
         .max_buffer_bytes = PTRDIFF_MAX,
         .n_threads = n_threads,

@@ -38,6 +38,7 @@ static weft_status open_device(weft_context *ctx, const char *selector,
     dev->context = ctx;
     dev->arithmetic = options->arithmetic;
     dev->caps = (wf_device_caps){.fuse = true,
+                                 .apart_rows = true,
                                  .channels_last = true,
                                  .max_buffer_bytes = SIZE_MAX,
                                  .n_threads = 1,
