@@ -109,7 +109,7 @@ static void add_inputs(backward *b)
     for (size_t i = 0; i < s->n_stacks; i++) {
         const wf_id id = s->region->outputs[s->n_states + i].val;
         const weft_type *t = wf_graph_type(s->region, id);
-        if (wf_scan_is_kept(s->region, wf_graph_producer(s->region, id)))
+        if (wf_scan_is_kept(s->region, id))
             b->kept[i] = wf_scan_region_input(b->draft, t);
         if (b->q->dout[s->n_states + i].id && is_float(t))
             b->d_stack[i] = wf_scan_region_input(b->draft, t);

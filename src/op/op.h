@@ -146,6 +146,9 @@ struct wf_op {
     // Bits of operands and of results that are handled a row of the last axis at a time: where the device says
     // so (wf_plan_options), the rows may lie anywhere.
     uint32_t row_inputs, row_outputs;
+    // Bits of results that are there for the gradient: a scan keeps them from its forward steps (scan.h), where
+    // what else is elementwise is computed again.
+    uint32_t kept_outputs;
     // Ops that only place their operands in the result (concat, pad): where element 0 of an operand
     // goes. `fill` is what the rest holds, where there is a rest.
     void (*place)(const wf_node_info *info, size_t input, int64_t out_start[WEFT_MAX_DIM]);

@@ -50,9 +50,9 @@ weft_val wf_scan_region_input(weft_graph *region, const weft_type *type);
 weft_status wf_scan_region_create(const weft_graph *g, weft_graph **out_region);
 // The region's next output.
 void wf_scan_output(weft_graph *region, weft_val val);
-// Is the node's result worth keeping from the forward scan to the backward one? Products and the like
-// are; what is elementwise is computed again.
-bool wf_scan_is_kept(const weft_graph *region, const wf_node *node);
+// Is the value worth keeping from the forward scan to the backward one? Products and the like are, and what
+// the op says (kept_outputs); what else is elementwise is computed again.
+bool wf_scan_is_kept(const weft_graph *region, wf_id id);
 // Stacks, behind the outputs that are there: the states' next values and what is worth keeping.
 void wf_scan_keep(weft_graph *region, size_t n_states);
 

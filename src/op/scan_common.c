@@ -23,12 +23,14 @@ void wf_scan_output(weft_graph *region, weft_val val)
     weft_output(region, name, val);
 }
 
-bool wf_scan_is_kept(const weft_graph *region, const wf_node *node)
+bool wf_scan_is_kept(const weft_graph *region, wf_id id)
 {
+    const wf_node *node = wf_graph_producer(region, id);
     const bool is_cheap = node->op->task == WF_TASK_NONE || node->op->task == WF_TASK_MAP ||
                           node->op->task == WF_TASK_GUARD;
-    return !is_cheap && node->n_outputs == 1 &&
-           wf_graph_type(region, node->first_output)->dtype == WEFT_F32;
+    const bool is_named = node->op->kept_outputs & 1u << (id - node->first_output);
+    return (is_named || (!is_cheap && node->n_outputs == 1)) &&
+           wf_graph_type(region, id)->dtype == WEFT_F32;
 }
 
 static bool is_output(const weft_graph *region, size_t first, wf_id id)
@@ -47,11 +49,10 @@ void wf_scan_keep(weft_graph *region, size_t n_states)
         if (!is_output(region, n_states, id) && region->n_outputs < WF_OP_MAX_OUTPUTS)
             wf_scan_output(region, (weft_val){id});
     }
-    for (size_t n = 0; n < region->n_nodes && wf_graph_is_ok(region); n++) {
-        const wf_node *node = &region->nodes[n];
-        if (wf_scan_is_kept(region, node) && !is_output(region, n_states, node->first_output) &&
+    for (wf_id id = 1; id < region->n_values && wf_graph_is_ok(region); id++) {
+        if (wf_scan_is_kept(region, id) && !is_output(region, n_states, id) &&
             region->n_outputs < WF_OP_MAX_OUTPUTS) {
-            wf_scan_output(region, (weft_val){node->first_output});
+            wf_scan_output(region, (weft_val){id});
         }
     }
 }

@@ -339,18 +339,31 @@ static weft_status operand_types(wf_planner *p, const wf_node *node, const weft_
     return WEFT_OK;
 }
 
+// The one concat that reads the value, where all else that does is in its own group, which has it at hand.
+static const wf_node *find_concat(const wf_planner *p, wf_id id, uint32_t group)
+{
+    const wf_node *found = NULL;
+    for (uint32_t u = p->use_start[id]; u < p->use_start[id + 1]; u++) {
+        if (p->group_of[p->uses[u]] == group)
+            continue;
+        const wf_node *user = &p->g->nodes[p->uses[u]];
+        if (found || !user->op->place || user->op->fill)
+            return NULL;
+        found = user;
+    }
+    return found;
+}
+
 // A value that only a concat reads is written where the concat wants it. Not where layouts are yet to be
 // chosen, nor where a rest is filled in between.
-static weft_status place_in_user(wf_planner *p, wf_id id)
+static weft_status place_in_user(wf_planner *p, wf_id id, uint32_t group)
 {
-    if (p->locations[id].is_known || p->is_output[id] ||
-        p->use_start[id + 1] - p->use_start[id] != 1) {
+    const wf_node *user = find_concat(p, id, group);
+    if (p->locations[id].is_known || p->is_output[id] || !user)
         return WEFT_OK;
-    }
-    const wf_node *user = &p->g->nodes[p->uses[p->use_start[id]]];
     const wf_id whole = user->first_output;
     const weft_type *t = wf_planner_type(p, whole);
-    if (!user->op->place || user->op->fill || (p->options->channels_last && t->ndim >= 3))
+    if (p->options->channels_last && t->ndim >= 3)
         return WEFT_OK;
     wf_node_info info = {user->op, user->n_inputs, NULL, 1, t, user->attrs};
     WEFT_TRY(operand_types(p, user, &info.in));
@@ -382,7 +395,7 @@ static weft_status store_values(builder *b, const wf_group *grp, uint32_t group,
                 }
             }
             if (b->kernel->kind == WF_KERNEL_MAP && !grp->is_update)
-                WEFT_TRY(place_in_user(p, id));
+                WEFT_TRY(place_in_user(p, id, group));
             WEFT_TRY(wf_plan_place_value(p, id, WF_BUFFER_ARENA));
             add_store(b, b->inst_of[id], &p->locations[id], wf_planner_type(p, id)->dtype);
         }
