@@ -181,7 +181,7 @@ static void tell_tasks(bench *b)
     cli_table_close(&b->tasks, 3, stdout);
 }
 
-static void tell(const bench *b, const subject *s, const weft_bench_result *r)
+static void tell(bench *b, const subject *s, const weft_bench_result *r)
 {
     if (b->flags->common.is_json) {
         tell_json(b, s, r);

@@ -175,9 +175,10 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
         return c->is_depthwise ? wf_cpu_conv_lanes_weight(q, c, err)
                                : wf_cpu_conv_weight(q, c, err);
     }
-    return c->is_depthwise ? wf_cpu_conv_lanes(q, c, err)
-           : c->is_holed   ? wf_cpu_conv_holes(q, c, err)
-                           : wf_cpu_conv_gather(q, c, err);
+    return c->is_depthwise                ? wf_cpu_conv_lanes(q, c, err)
+           : c->is_holed                  ? wf_cpu_conv_holes(q, c, err)
+           : is_by_winograd(q->device, c) ? wf_cpu_conv_winograd(q, c, err)
+                                          : wf_cpu_conv_gather(q, c, err);
 }
 
 const wf_cpu_lowering wf_cpu_lowering_conv = {
