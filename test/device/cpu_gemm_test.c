@@ -58,7 +58,7 @@ static void chosen_shapes(void **state)
         {0, 3, 20, 9000},
         {0, 1, 5, 140000},
         {0, 5, 400, 20},
-        // a few rows, a few columns, more rows than one item has
+        // a few rows, a few columns, more rows than one item has, operands larger than a cache
         {0, 1, 70, 83},
         {0, 4, 33, 100},
         {0, 12, 97, 35},
@@ -68,6 +68,8 @@ static void chosen_shapes(void **state)
         {0, 97, 1, 50},
         {2, 40, 5, 66},
         {0, 390, 50, 20},
+        {0, 1100, 13, 480},
+        {0, 13, 1100, 480},
     };
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -132,7 +134,8 @@ static void check_tiles(const wf_cpu_products *p, int64_t n_rows, int64_t n_cols
                                 .c = c.data,
                                 .ldc = n_cols,
                                 .is_last = true,
-                                .ahead = {b.data, width, n_terms, width}};
+                                .ahead = {b.data, width, n_terms, width},
+                                .is_a_far = true};
     p->tiles(&tiles);
     for (int64_t i = 0; i < n_rows; i++) {
         for (int64_t j = 0; j < n_cols; j++) {

@@ -12,18 +12,19 @@
 
 #include <string.h>
 
-#define MAX_PANELS 16      // panels of columns in an item
-#define MIN_ITEMS 8        // a product of some size is cut for as many threads at least
-#define ITEM_FLOPS 1e6     // and not into smaller items than this
-#define MIN_ITEM_ROWS 16   // what reading b costs, as rows of arithmetic
-#define MIN_SHARED_ROWS 64 // of an item, before its columns are cut
-#define COPY_PAD 16        // floats between copied rows
-#define COPY_ROWS 16       // rows side by side in a copy whose terms were apart
-#define MAX_ITEM_ROWS 384  // of any instruction set
-#define FAR_FLOATS (1 << 19)
-#define FIGHTING_ROWS 2048 // floats from row to row
-#define PACK_TERMS 64      // of an item that packs rows
-#define PACK_STEP 16       // of them side by side
+#define MAX_PANELS 16         // panels of columns in an item
+#define MIN_ITEMS 8           // a product of some size is cut for as many threads at least
+#define ITEM_FLOPS 1e6        // and not into smaller items than this
+#define MIN_ITEM_ROWS 16      // what reading b costs, as rows of arithmetic
+#define MIN_SHARED_ROWS 64    // of an item, before its columns are cut
+#define COPY_PAD 16           // floats between copied rows
+#define COPY_ROWS 16          // rows side by side in a copy whose terms were apart
+#define MAX_ITEM_ROWS 384     // of any instruction set; a multiple of COPY_ROWS
+#define NEAR_FLOATS (1 << 13) // fit L1
+#define FAR_FLOATS (1 << 19)  // do not fit L2
+#define FIGHTING_ROWS 2048    // floats from row to row
+#define PACK_TERMS 64         // of an item that packs rows
+#define PACK_STEP 16          // of them side by side
 #define MAX_PASS_TERMS 512
 
 typedef struct matrix {
@@ -49,6 +50,7 @@ typedef struct contract_params {
     float *packed;
     const int64_t *a_rows, *a_terms; // offsets in a, or in its copy
     bool is_a_copied;
+    bool is_a_far;    // larger than L2 and read in place: the first panel fetches rows ahead
     bool is_b_far;    // larger than L2: the next panel is fetched during one
     bool is_b_direct; // whole panels are read from b itself
     bool is_c_direct; // tiles store in c itself
@@ -107,8 +109,9 @@ static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
         return q;
     find_few(s, task, &q);
     const int64_t tiles = wf_cpu_div_up(q.m, s->rows), vectors = wf_cpu_div_up(q.n, s->lanes);
-    int64_t n_row_cuts = q.is_few ? 1 : wf_cpu_div_up(q.m, s->item_rows);
-    int64_t n_col_cuts = wf_cpu_div_up(vectors * s->lanes, MAX_PANELS * s->cols);
+    const int64_t share = wf_product_n_blocks(q.k) > 1 ? 2 : 1; // sums of blocks want room, too
+    int64_t n_row_cuts = q.is_few ? 1 : wf_cpu_div_up(q.m, s->item_rows / share);
+    int64_t n_col_cuts = wf_cpu_div_up(vectors * s->lanes, MAX_PANELS * s->cols / share);
     for (;;) {
         q.item_rows = wf_cpu_min(wf_cpu_div_up(tiles, n_row_cuts) * s->rows, q.m);
         q.item_cols = wf_cpu_min(wf_cpu_div_up(vectors, n_col_cuts) * s->lanes, q.n);
@@ -195,11 +198,22 @@ typedef struct part {
     float *a_copy, *panel, *sums;
 } part;
 
+static int64_t get_copy_floats(const contract_params *p)
+{
+    const int64_t pass = wf_cpu_pass_terms(p->products->sizes);
+    return p->is_a_copied ? (p->cut.item_rows + COPY_PAD) * (pass + COPY_PAD) : 0;
+}
+
+static int64_t get_panel_floats(const contract_params *p)
+{
+    const wf_cpu_tile_sizes *s = p->products->sizes;
+    return p->cut.is_few || p->cut.is_packed ? 0 : wf_cpu_pass_terms(s) * s->cols;
+}
+
 static part get_part(const contract_params *p, int64_t item, const wf_cpu_worker *worker)
 {
     const cut *q = &p->cut;
     const wf_cpu_tile_sizes *s = p->products->sizes;
-    const int64_t pass = wf_cpu_pass_terms(s);
     const int64_t j = item % q->n_col_items;
     item /= q->n_col_items;
     const int64_t i = item % q->n_row_items, batch = item / q->n_row_items;
@@ -210,8 +224,8 @@ static part get_part(const contract_params *p, int64_t item, const wf_cpu_worker
     r.b = get_batch(&p->b, batch);
     r.packed = p->packed + (q->is_packed ? batch * wf_cpu_packed_floats(s, q->n, q->k) : 0);
     r.a_copy = (float *)(void *)worker->scratch;
-    r.panel = r.a_copy + (q->item_rows + COPY_PAD) * (pass + COPY_PAD);
-    r.sums = r.panel + pass * s->cols;
+    r.panel = r.a_copy + get_copy_floats(p);
+    r.sums = r.panel + get_panel_floats(p);
     r.c = get_batch(&p->c, batch) + r.m0 * p->c.row + r.n0 * p->c.column;
     r.ldc = p->c.row;
     return r;
@@ -247,10 +261,12 @@ static const float *get_a(const contract_params *p, const part *r, int64_t k0, i
         far = COPY_ROWS * n_terms;
         copy_columns(p, r, a, n_terms);
     }
-    for (int64_t i = 0; i < r->n_rows; i++)
-        rows[i] = i / COPY_ROWS * far + i % COPY_ROWS * row;
-    for (int64_t t = 0; t < n_terms; t++)
-        terms[t] = t * column;
+    for (int64_t i0 = 0, at = 0; i0 < r->n_rows; i0 += COPY_ROWS, at += far) {
+        for (int64_t i = 0; i < COPY_ROWS; i++)
+            rows[i0 + i] = at + i * row;
+    }
+    for (int64_t t = 0, at = 0; t < n_terms; t++, at += column)
+        terms[t] = at;
     return p->is_a_copied ? r->a_copy : a;
 }
 
@@ -296,6 +312,7 @@ static void run_pass(const contract_params *p, const part *r, wf_cpu_tiles *t, i
         }
         t->ahead = p->is_b_far && j + width < r->n_cols ? get_panel(p, r, j + width, k0, k1)
                                                         : (wf_cpu_ahead){0};
+        t->is_a_far = p->is_a_far && j == 0;
         p->products->tiles(t);
     }
     t->c = c;
@@ -400,14 +417,13 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
         return WEFT_OK;
     p->packed = (float *)(void *)wf_cpu_workspace(q);
     p->is_a_copied = !c->is_few && c->item_cols > s->cols && (p->a.column != 1 || fights(p, s));
+    p->is_a_far = !p->is_a_copied && p->a.column == 1 && c->m * c->k >= FAR_FLOATS;
     p->is_b_far = c->k * c->n >= FAR_FLOATS;
-    p->is_b_direct = p->b.column == 1 && c->m <= 2 * s->rows;
+    p->is_b_direct = p->b.column == 1 && (c->m <= 2 * s->rows || c->k * c->n <= NEAR_FLOATS);
     p->is_c_direct = (p->c.column == 1 || c->is_few) && c->k > 0 && c->k <= WF_PRODUCT_BLOCK;
-    const int64_t pass = wf_cpu_pass_terms(s);
     const int64_t sums = p->is_c_direct ? 0 : 3 * c->item_rows * c->item_cols;
-    wf_cpu_need_scratch(
-        q, (size_t)((c->item_rows + COPY_PAD) * (pass + COPY_PAD) + pass * s->cols + sums) *
-               sizeof(float));
+    wf_cpu_need_scratch(q,
+                        (size_t)(get_copy_floats(p) + get_panel_floats(p) + sums) * sizeof(float));
     const bool is_packed_before = is_b_steady(task) && task->first_step != q->task_idx;
     if (c->is_packed && c->k > 0 && !is_packed_before) {
         WEFT_TRY(wf_cpu_add_phase(q, run_pack, p, get_n_packs(p), err));

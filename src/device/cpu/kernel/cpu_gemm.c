@@ -18,57 +18,65 @@ typedef void tile_fn(const wf_cpu_tiles *p, const int64_t *rows, float *c, int64
         vf acc[R][V];                                                                              \
         const float *a[R];                                                                         \
         const float *b = p->b;                                                                     \
-        const int64_t b_step = p->b_step;                                                          \
+        const int64_t b_step = p->b_step, ldc = p->ldc;                                            \
         const int64_t *term = p->a_terms, *const end = term + p->n_terms;                          \
-        float *at_row = c;                                                                         \
-        VEC_UNROLL for (int i = 0; i < R; i++)                                                     \
-        {                                                                                          \
-            a[i] = p->a + rows[i];                                                                 \
-            VEC_UNROLL for (int j = 0; j < V; j++) acc[i][j] = v_zero();                           \
-        }                                                                                          \
-        if (!p->is_first) {                                                                        \
-            VEC_UNROLL for (int i = 0; i < R; i++)                                                 \
-            {                                                                                      \
-                VEC_UNROLL for (int j = 0; j + 1 < V; j++) acc[i][j] = v_load(at_row + j * VL);    \
-                acc[i][V - 1] = v_load_to(at_row + (V - 1) * VL, tail);                            \
-                at_row += p->ldc;                                                                  \
-                VEC_HIDE(at_row);                                                                  \
-            }                                                                                      \
+        VEC_UNROLL for (int i = 0; i < R; i++) a[i] = p->a + rows[i];                              \
+        if (p->is_first) {                                                                         \
+            EACH(R, V) acc[i][j] = v_zero();                                                       \
+        } else if (tail == VL) {                                                                   \
+            EACH_ROW(R) EACH_VECTOR(V) acc[i][j] = v_load(at_row + j * VL);                        \
+        } else {                                                                                   \
+            EACH_ROW(R)                                                                            \
+            EACH_VECTOR(V)                                                                         \
+            acc[i][j] = j + 1 < V ? v_load(at_row + j * VL) : v_load_part(at_row + j * VL, tail);  \
         }                                                                                          \
         for (; term < end; term++, b += b_step) {                                                  \
             const int64_t at = *term;                                                              \
             vf bv[V];                                                                              \
-            VEC_UNROLL for (int j = 0; j < V; j++) bv[j] = v_load(b + j * VL);                     \
+            EACH_VECTOR(V) bv[j] = v_load(b + j * VL);                                             \
             VEC_UNROLL for (int i = 0; i < R; i++)                                                 \
             {                                                                                      \
                 const vf av = v_set(a[i][at]);                                                     \
-                VEC_UNROLL for (int j = 0; j < V; j++) acc[i][j] = v_fma(av, bv[j], acc[i][j]);    \
+                EACH_VECTOR(V) acc[i][j] = v_fma(av, bv[j], acc[i][j]);                            \
             }                                                                                      \
         }                                                                                          \
         if (p->is_last) {                                                                          \
-            VEC_UNROLL for (int i = 0; i < R; i++)                                                 \
-            {                                                                                      \
-                VEC_UNROLL for (int j = 0; j < V; j++) acc[i][j] += v_zero();                      \
-            }                                                                                      \
+            EACH(R, V) acc[i][j] += v_zero();                                                      \
         }                                                                                          \
-        at_row = c;                                                                                \
-        VEC_UNROLL for (int i = 0; i < R; i++)                                                     \
-        {                                                                                          \
-            VEC_UNROLL for (int j = 0; j + 1 < V; j++) v_store(at_row + j * VL, acc[i][j]);        \
-            v_store_to(at_row + (V - 1) * VL, acc[i][V - 1], tail);                                \
-            at_row += p->ldc;                                                                      \
-            VEC_HIDE(at_row);                                                                      \
+        if (tail == VL) {                                                                          \
+            EACH_ROW(R) EACH_VECTOR(V) v_store(at_row + j * VL, acc[i][j]);                        \
+        } else {                                                                                   \
+            EACH_ROW(R) EACH_VECTOR(V)                                                             \
+            {                                                                                      \
+                if (j + 1 < V)                                                                     \
+                    v_store(at_row + j * VL, acc[i][j]);                                           \
+                else                                                                               \
+                    v_store_part(at_row + j * VL, acc[i][j], tail);                                \
+            }                                                                                      \
         }                                                                                          \
     }
 
-// Every height up to the greatest that registers hold: the rows of a strip are shared out evenly.
+#define EACH_VECTOR(V) VEC_UNROLL for (int j = 0; j < V; j++)
+#define EACH(R, V) VEC_UNROLL for (int i = 0; i < R; i++) EACH_VECTOR(V)
+// Rows of c one after the other: at_row.
+#define EACH_ROW(R)                                                                                \
+    float *at_row = c;                                                                             \
+    VEC_UNROLL for (int i = 0; i < R; i++, at_row = next_row(at_row, ldc))
+
+VEC_INLINE float *next_row(float *row, int64_t ldc)
+{
+    row += ldc;
+    VEC_HIDE(row);
+    return row;
+}
+
+// Every height up to the greatest that pays: the rows of a strip are shared out evenly.
 #define TO_2(X, V) X(1, V) X(2, V)
 #define TO_6(X, V) TO_2(X, V) X(3, V) X(4, V) X(5, V) X(6, V)
 #define TO_8(X, V) TO_6(X, V) X(7, V) X(8, V)
-#define TO_10(X, V) TO_8(X, V) X(9, V) X(10, V)
 
 #if defined(WF_ISA_AVX512) || defined(WF_ISA_NEON)
-#define HEIGHTS_1 TO_10
+#define HEIGHTS_1 TO_8
 #define HEIGHTS_2 TO_8
 #define HEIGHTS_3 TO_8
 #define ROWS 8
@@ -132,6 +140,14 @@ static void prefetch_ahead(const wf_cpu_ahead *ahead, int64_t first, int64_t n)
     }
 }
 
+static void prefetch_a(const wf_cpu_tiles *p, const int64_t *rows, int64_t n_rows)
+{
+    for (int64_t i = 0; i < n_rows; i++) {
+        for (int64_t t = 0; t < p->n_terms; t += 16)
+            __builtin_prefetch(p->a + rows[i] + t);
+    }
+}
+
 void WF_CPU_NAME(wf_cpu_gemm_tiles)(const wf_cpu_tiles *p)
 {
     const int64_t n_vectors = (p->n_cols + VL - 1) / VL, tail = p->n_cols - (n_vectors - 1) * VL;
@@ -144,8 +160,11 @@ void WF_CPU_NAME(wf_cpu_gemm_tiles)(const wf_cpu_tiles *p)
     for (int64_t i = 0, left = p->n_rows, n_rows; i < n_tiles; i++, left -= n_rows) {
         n_rows = (left + n_tiles - i - 1) / (n_tiles - i);
         float *next = c + n_rows * p->ldc;
-        prefetch_rows(next, p->ldc, left < 2 * n_rows ? left - n_rows : n_rows, p->n_cols);
+        const int64_t n_next = left < 2 * n_rows ? left - n_rows : n_rows;
+        prefetch_rows(next, p->ldc, n_next, p->n_cols);
         prefetch_ahead(&p->ahead, i * share, share);
+        if (p->is_a_far)
+            prefetch_a(p, rows + n_rows, n_next);
         by_rows[n_rows - 1](p, rows, c, tail);
         rows += n_rows;
         c = next;

@@ -14,7 +14,15 @@ static void pack_any(float *dst, int64_t width, const float *b, int64_t term_str
     }
 }
 
-// Columns lie side by side.
+// Columns lie side by side. The number of vectors is known when this is inlined.
+VEC_INLINE void pack_vectors(float *dst, const float *b, int64_t term_stride, int64_t n_terms,
+                             int n_vectors)
+{
+    for (int64_t t = 0; t < n_terms; t++, b += term_stride, dst += n_vectors * VL) {
+        VEC_UNROLL for (int j = 0; j < n_vectors; j++) v_store(dst + j * VL, v_load(b + j * VL));
+    }
+}
+
 static void pack_rows(float *dst, int64_t width, const float *b, int64_t term_stride,
                       int64_t n_terms, int64_t n_cols)
 {
@@ -61,7 +69,11 @@ static void fill_rest(float *dst, int64_t width, int64_t n_terms, int64_t n_cols
 void WF_CPU_NAME(wf_cpu_gemm_pack)(float *dst, int64_t width, const float *b, int64_t term_stride,
                                    int64_t col_stride, int64_t n_terms, int64_t n_cols)
 {
-    if (col_stride == 1) {
+    if (col_stride == 1 && n_cols == width && width == TILE_VECTORS * VL) {
+        pack_vectors(dst, b, term_stride, n_terms, TILE_VECTORS);
+    } else if (col_stride == 1 && n_cols == width && width == 2 * VL) {
+        pack_vectors(dst, b, term_stride, n_terms, 2);
+    } else if (col_stride == 1) {
         pack_rows(dst, width, b, term_stride, n_terms, n_cols);
     } else if (term_stride == 1) {
         for (int64_t j = 0; j < n_cols; j += VL) {

@@ -122,6 +122,7 @@ typedef struct wf_cpu_tiles {
     bool is_first;      // chains start at +0, c is not read
     bool is_last;       // + (+0) at the end
     wf_cpu_ahead ahead; // fetched towards L2 meanwhile
+    bool is_a_far;      // and the next tile's rows of a, whose terms lie side by side, towards L1
 } wf_cpu_tiles;
 
 // Sizes that fit an instruction set's registers, and the caches of the processors that have it.
