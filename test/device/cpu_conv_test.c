@@ -166,6 +166,14 @@ static void by_winograd(void **state)
     }
 }
 
+// More weights than the second-level cache keeps, which makes units large.
+static void heavy_weights(void **state)
+{
+    (void)state;
+    const conv_case heavy = square(3, 128, 232, 1, 3, 3, 1, 1);
+    check_case(&heavy, 1, 0);
+}
+
 // Dilations whose box no memory would hold, and empty products.
 static void odd_sizes(void **state)
 {
@@ -221,6 +229,7 @@ static void random_sizes(void **state)
 }
 
 const struct CMUnitTest wf_tests_cpu_conv[] = {
-    cmocka_unit_test(image_layers), cmocka_unit_test(long_sums), cmocka_unit_test(by_winograd),
-    cmocka_unit_test(odd_sizes), cmocka_unit_test(random_sizes)};
+    cmocka_unit_test(image_layers),  cmocka_unit_test(long_sums),
+    cmocka_unit_test(by_winograd),   cmocka_unit_test(odd_sizes),
+    cmocka_unit_test(heavy_weights), cmocka_unit_test(random_sizes)};
 const unsigned long wf_n_tests_cpu_conv = WF_N_TESTS(wf_tests_cpu_conv);

@@ -41,7 +41,8 @@ static void check_sums(const wf_cpu_lanes *k, int64_t n_lanes, int64_t n_cells, 
     wf_cpu_lane_sum terms[MAX_TERMS];
     for (int64_t t = 0; t < n_terms; t++)
         terms[t] = (wf_cpu_lane_sum){x.data + t * n_lanes, sums.data + t * n_lanes};
-    const wf_cpu_lane_sums p = {n_cells, n_terms, n_lanes, terms, step, dy.data, n_lanes};
+    const wf_cpu_lane_sums p = {n_cells, n_terms, n_lanes, terms, step,
+                                dy.data, n_lanes, n_lanes, 0};
     k->sums(&p);
     for (int64_t i = 0; i < n_lanes * n_terms; i++) {
         float sum = (float)(i % 7) - 3.0f;
@@ -52,6 +53,17 @@ static void check_sums(const wf_cpu_lanes *k, int64_t n_lanes, int64_t n_cells, 
     unguard(&x);
     unguard(&dy);
     unguard(&sums);
+}
+
+static void check_put(const wf_cpu_lanes *k, int64_t n_rows, int64_t n, bool is_at_end)
+{
+    guarded src = guard((size_t)(n_rows * n), is_at_end),
+            dst = guard((size_t)(n_rows * n), is_at_end);
+    k->put(dst.data, n, src.data, n_rows, n, n % k->lanes == 0);
+    for (int64_t i = 0; i < n_rows * n; i++)
+        assert_true(dst.data[i] == src.data[i]);
+    unguard(&src);
+    unguard(&dst);
 }
 
 static void check_planes(const wf_cpu_lanes *k, int64_t n_rows, int64_t n_terms, bool is_at_end)
@@ -93,6 +105,7 @@ static void guard_pages(void **state)
             for (int64_t n = 1; n <= 2 * k->lanes + 1; n++) {
                 check_cells(k, n, 1 + n % 19, n % 11, at_end != 0, n % k->lanes == 0);
                 check_sums(k, n, 1 + n % 7, 1 + n % 21, at_end != 0);
+                check_put(k, 3, n, at_end != 0);
             }
             for (int64_t n = 1; n < MAX_TERMS; n++) {
                 check_cells(k, k->lanes + 1, n, 25 - n > 20 ? 20 : 25 - n, at_end != 0, false);

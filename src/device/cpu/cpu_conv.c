@@ -10,7 +10,10 @@
 #define WEIGHT_CELLS 256        // of a unit in a weight gradient
 #define STREAM_FLOATS (4 << 20) // a result of so many goes past the caches,
 #define STREAM_ROUND 16         // where it is made of whole vectors
-#define MIN_UNITS 16            // a convolution of some size is cut for as many threads
+#define HEAVY_FLOATS                                                                               \
+    (256 << 10)       // weights that L2 would not keep: each unit reads them from further,
+#define HEAVY_UNITS 8 // so units are large
+#define MIN_UNITS 16  // a convolution of some size is cut for as many threads
 
 static wf_cpu_tensor get_tensor(const wf_view *view)
 {
@@ -57,6 +60,12 @@ static void set_box(wf_cpu_conv *c)
     }
 }
 
+bool wf_cpu_conv_is_heavy(const wf_cpu_conv *c)
+{
+    return c->kind != WF_CONV_GRAD_WEIGHT &&
+           c->n_cols * wf_conv_volume(c->s.window) * c->box.channels >= HEAVY_FLOATS;
+}
+
 int64_t wf_cpu_conv_target_cells(const wf_cpu_conv *c)
 {
     if (c->kind == WF_CONV_GRAD_WEIGHT)
@@ -68,6 +77,8 @@ int64_t wf_cpu_conv_target_cells(const wf_cpu_conv *c)
     if (c->is_narrow) // lines of a unit share what their windows overlap
         cells *= 4;
     cells = cells < MIN_CELLS ? MIN_CELLS : cells > MAX_CELLS ? MAX_CELLS : cells;
+    if (wf_cpu_conv_is_heavy(c))
+        return wf_cpu_div_up(n_cells, HEAVY_UNITS);
     if (flops * (double)n_cells > UNIT_FLOPS && (double)n_cells < cells * MIN_UNITS)
         cells = (double)wf_cpu_div_up(n_cells, MIN_UNITS);
     return (int64_t)cells;
@@ -124,6 +135,7 @@ static weft_status get_conv(const wf_cpu_kernels *kernels, const wf_task *task,
     c->is_holed = wf_cpu_conv_holes_fit(c);
     if (!c->is_holed)
         wf_cpu_conv_narrow_choose(c, wf_conv_volume(s->window) * c->box.channels);
+    c->box.is_large = c->is_narrow || wf_cpu_conv_is_heavy(c);
     *out_fast = wf_cpu_box_cut(&c->box, wf_cpu_conv_target_cells(c));
     if (c->kind == WF_CONV_GRAD_WEIGHT && *out_fast)
         wf_cpu_conv_weight_cut(c, kernels->products->sizes);

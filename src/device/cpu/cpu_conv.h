@@ -31,6 +31,7 @@ typedef struct wf_cpu_box {
     int64_t src_size[WF_CONV_AXES], out[WF_CONV_AXES], window[WF_CONV_AXES];
     int64_t dilation[WF_CONV_AXES], step[WF_CONV_AXES], base[WF_CONV_AXES], hole[WF_CONV_AXES];
     bool is_flipped;
+    bool is_large;                                 // boxes may take most of L2
     const wf_cpu_products *planar;                 // not NULL: lines of channels of cells
     bool is_direct;                                // nothing lies outside: src itself is the box
     int64_t unit_samples, unit_size[WF_CONV_AXES]; // outputs of a whole unit
@@ -55,7 +56,7 @@ typedef struct wf_cpu_conv {
     const wf_cpu_lanes *lanes;
     wf_conv_kind kind;
     wf_conv_shape s;
-    bool is_depthwise, is_holed, is_narrow;
+    bool is_depthwise, is_holed, is_narrow, is_streamed;
     wf_cpu_tensor x, w, y; // of the forward op: its gradients write x or w
     wf_cpu_box box;
     int64_t n_cols; // columns of the product in one group
@@ -66,6 +67,7 @@ typedef struct wf_cpu_conv {
     bool is_y_direct;               // whole panels are read from y itself
     int64_t n_blocks;               // forward and input gradient: of the product,
     const int64_t *block_ends;      // and the term behind each; NULL: yet to be set
+    size_t (*first_nonfinite)(const float *a, size_t n); // of the weights; NULL: may be anything
 } wf_cpu_conv;
 
 // Where window cell tap of output cell out meets src on one axis; -1: in the padding or a hole.
@@ -94,12 +96,16 @@ bool wf_cpu_conv_is_streamed(const wf_cpu_conv *c, const wf_cpu_tensor *out);
 
 // Cells of a unit that suit the product.
 int64_t wf_cpu_conv_target_cells(const wf_cpu_conv *c);
+// Weights that L2 would not keep between units.
+bool wf_cpu_conv_is_heavy(const wf_cpu_conv *c);
 
 size_t wf_cpu_conv_gather_floats(const wf_cpu_conv *c);
 weft_status wf_cpu_conv_gather(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err);
-// Its parts: tables and scratch, one window cell of one group, one unit of one group.
+// Its parts: tables and scratch; some channels' weights of one group, packed; one unit of one group.
 weft_status wf_cpu_conv_gather_prepare(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err);
-void wf_cpu_conv_pack(const wf_cpu_conv *c, int64_t item);
+int64_t wf_cpu_conv_n_packs(const wf_cpu_conv *c);
+// False: first_nonfinite is set and has found one.
+bool wf_cpu_conv_pack(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *worker);
 void wf_cpu_conv_unit(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *worker);
 
 // Columns of the packed weights' panel that starts at j0.
@@ -111,11 +117,6 @@ int64_t wf_cpu_conv_packed_floats(const wf_cpu_conv *c);
 void wf_cpu_conv_narrow_choose(wf_cpu_conv *c, int64_t n_terms);
 size_t wf_cpu_conv_narrow_scratch(const wf_cpu_conv *c);
 void wf_cpu_conv_narrow_unit(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *worker);
-
-static inline int64_t wf_cpu_conv_n_packs(const wf_cpu_conv *c)
-{
-    return c->s.groups * wf_conv_volume(c->s.window);
-}
 
 // False: it has no holes, or they must stay.
 bool wf_cpu_conv_holes_fit(const wf_cpu_conv *c);

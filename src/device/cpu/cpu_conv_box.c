@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define BOX_FLOATS (48 << 10)    // of a box: with the weights at hand it stays in L2
+#define LARGE_FLOATS (160 << 10) // where weights come from further anyway, or lines overlap much
 #define BOX_MAX_FLOATS (1 << 20) // where even a few cells need more than the first
 #define MIN_CELLS 16             // a unit of fewer is not worth its box
 #define PLANAR_SLACK 16          // floats of the longest vector
@@ -91,7 +92,7 @@ static void set_pitches(wf_cpu_box *b)
 bool wf_cpu_box_cut(wf_cpu_box *b, int64_t target)
 {
     b->is_direct = !b->planar && is_inside(b);
-    for (double max_floats = (b->planar ? 3 : 1) * BOX_FLOATS;; max_floats *= 4) {
+    for (double max_floats = b->is_large ? LARGE_FLOATS : BOX_FLOATS;; max_floats *= 4) {
         grow(b, target, max_floats);
         b->unit_cells = b->unit_samples * wf_conv_volume(b->unit_size);
         const double floats = get_floats(b, b->unit_samples, b->unit_size);

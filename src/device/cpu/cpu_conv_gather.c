@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define PACK_TERMS 288 // packed by one item, a panel at a time in L1
+
 int64_t wf_cpu_conv_panel(const wf_cpu_conv *c, int64_t j0)
 {
     return c->is_narrow ? c->n_cols : wf_cpu_panel_width(c->products->sizes, c->n_cols, j0);
@@ -22,21 +24,83 @@ size_t wf_cpu_conv_gather_floats(const wf_cpu_conv *c)
     return (size_t)(c->s.groups * wf_cpu_conv_packed_floats(c));
 }
 
-void wf_cpu_conv_pack(const wf_cpu_conv *c, int64_t item)
+// Channels of one item of packing: with all window cells about as many terms as PACK_TERMS.
+static int64_t get_pack_channels(const wf_cpu_conv *c)
 {
+    const int64_t n_window = wf_conv_volume(c->s.window);
+    const int64_t n = n_window ? PACK_TERMS / n_window : c->box.channels;
+    return n < 1 ? 1 : wf_cpu_min(n, c->box.channels);
+}
+
+int64_t wf_cpu_conv_n_packs(const wf_cpu_conv *c)
+{
+    return c->box.n_terms ? c->s.groups * wf_cpu_div_up(c->box.channels, get_pack_channels(c)) : 0;
+}
+
+// The window's weights lie side by side, as [k,c,window] does when dense.
+static bool is_window_dense(const wf_cpu_conv *c)
+{
+    int64_t n = 1;
+    for (int i = WF_CONV_AXES - 1; i >= 0; i--) {
+        if (c->s.window[i] > 1 && c->w.space[i] != n)
+            return false;
+        n *= c->s.window[i];
+    }
+    return n > 1 && n <= PACK_TERMS && c->w.c == n;
+}
+
+// Channels [first, first + n) of a panel whose window lies side by side: rows are turned in order of the
+// memory, then put where they belong.
+static void pack_dense(const wf_cpu_conv *c, const float *w, float *packed, int64_t width,
+                       int64_t n_cols, int64_t first, int64_t n, float *rows)
+{
+    const int64_t n_window = wf_conv_volume(c->s.window), channels = c->box.channels;
     const bool is_forward = c->kind == WF_CONV_FORWARD;
-    const int64_t n_window = wf_conv_volume(c->s.window), cell = item % n_window;
-    const int64_t group = item / n_window, k = c->box.n_terms;
+    if (is_forward)
+        c->products->pack(rows, width, w + first * c->w.c, 1, c->w.n, n * n_window, n_cols);
+    for (int64_t i = 0; i < n; i++) {
+        if (!is_forward)
+            c->products->pack(rows, width, w + (first + i) * c->w.n, 1, c->w.c, n_window, n_cols);
+        const float *from = is_forward ? rows + i * n_window * width : rows;
+        for (int64_t t = 0; t < n_window; t++, from += width)
+            memcpy(packed + (t * channels + first + i) * width, from, (size_t)width * sizeof *from);
+    }
+}
+
+bool wf_cpu_conv_pack(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *worker)
+{
+    const bool is_forward = c->kind == WF_CONV_FORWARD, is_dense = is_window_dense(c);
+    const int64_t n_window = wf_conv_volume(c->s.window), channels = c->box.channels;
+    const int64_t chunk = get_pack_channels(c), n_chunks = wf_cpu_div_up(channels, chunk);
+    const int64_t first = item % n_chunks * chunk, group = item / n_chunks;
+    const int64_t n = wf_cpu_min(chunk, channels - first), k = c->box.n_terms;
     const int64_t term = is_forward ? c->w.c : c->w.n, col = is_forward ? c->w.n : c->w.c;
     float *packed = c->workspace + group * wf_cpu_conv_packed_floats(c);
-    int64_t at[WF_CONV_AXES];
-    wf_conv_split(cell, c->s.window, at);
-    const float *w = c->w.data + group * c->s.kg * c->w.n + wf_cpu_conv_offset(&c->w, at);
+    const float *w = c->w.data + group * c->s.kg * c->w.n;
+    bool is_finite = true;
     for (int64_t j0 = 0, width; j0 < c->n_cols; j0 += width) {
         width = wf_cpu_conv_panel(c, j0);
-        c->products->pack(packed + j0 * k + cell * c->box.channels * width, width, w + j0 * col,
-                          term, col, c->box.channels, wf_cpu_min(width, c->n_cols - j0));
+        const int64_t n_cols = wf_cpu_min(width, c->n_cols - j0);
+        float *panel = packed + j0 * k;
+        if (is_dense) {
+            pack_dense(c, w + j0 * col, panel, width, n_cols, first, n,
+                       (float *)(void *)worker->scratch);
+        }
+        for (int64_t cell = 0; cell < n_window; cell++) {
+            int64_t at[WF_CONV_AXES];
+            float *to = panel + (cell * channels + first) * width;
+            wf_conv_split(cell, c->s.window, at);
+            if (!is_dense) {
+                c->products->pack(to, width,
+                                  w + j0 * col + first * term + wf_cpu_conv_offset(&c->w, at), term,
+                                  col, n, n_cols);
+            }
+            if (c->first_nonfinite) {
+                is_finite &= c->first_nonfinite(to, (size_t)(n * width)) == (size_t)(n * width);
+            }
+        }
     }
+    return is_finite;
 }
 
 // sums[cell,channel] over the terms [k0,k1), which lie in one block.
@@ -61,15 +125,20 @@ static void run_pass(const wf_cpu_conv *c, const float *packed, wf_cpu_tiles *t,
 static void store(const wf_cpu_conv *c, const wf_cpu_tensor *out, const wf_cpu_unit *u,
                   int64_t group, const float *sums)
 {
-    const int64_t volume = wf_conv_volume(c->box.out);
-    int64_t at[WF_CONV_AXES];
-    for (int64_t i = 0; i < u->n_cells; i++, sums += c->n_cols) {
-        const int64_t cell = u->first_cell + i;
-        wf_conv_split(cell % volume, c->box.out, at);
-        float *to = out->data + cell / volume * out->n + group * c->n_cols * out->c +
+    const int64_t n_lines = u->size[0] * u->size[1], n = u->size[2];
+    for (int64_t i = 0; i < u->n_samples * n_lines; i++, sums += n * c->n_cols) {
+        const int64_t at[WF_CONV_AXES] = {u->start[0] + i % n_lines / u->size[1],
+                                          u->start[1] + i % u->size[1], u->start[2]};
+        float *to = out->data + (u->sample + i / n_lines) * out->n + group * c->n_cols * out->c +
                     wf_cpu_conv_offset(out, at);
-        for (int64_t j = 0; j < c->n_cols; j++)
-            to[j * out->c] = sums[j] + 0.0f;
+        if (out->c == 1) {
+            c->lanes->put(to, out->space[2], sums, n, c->n_cols, c->is_streamed);
+            continue;
+        }
+        for (int64_t j = 0; j < n; j++) {
+            for (int64_t k = 0; k < c->n_cols; k++)
+                to[j * out->space[2] + k * out->c] = sums[j * c->n_cols + k] + 0.0f;
+        }
     }
 }
 
@@ -81,7 +150,7 @@ static void run_tiles(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *w
     const wf_cpu_unit u = wf_cpu_box_unit(box, item / c->s.groups);
     float *sums = (float *)(void *)worker->scratch + (box->floats + 15) / 16 * 16;
     const float *packed = c->workspace + group * wf_cpu_conv_packed_floats(c);
-    const bool is_direct = c->flat_step && c->n_blocks == 1;
+    const bool is_direct = c->flat_step && c->n_blocks == 1 && !c->is_streamed;
     const int64_t n = u.n_cells * c->n_cols;
     wf_cpu_tiles t = {.n_rows = u.n_cells, .a_rows = box->cells};
     t.a = wf_cpu_box_fill(box, &u, group, (float *)(void *)worker->scratch);
@@ -114,8 +183,7 @@ void wf_cpu_conv_unit(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *w
 
 static void run_pack(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
-    (void)worker;
-    wf_cpu_conv_pack(params, item);
+    (void)wf_cpu_conv_pack(params, item, worker);
 }
 
 static void run_unit(const void *params, int64_t item, const wf_cpu_worker *worker)
@@ -136,11 +204,13 @@ weft_status wf_cpu_conv_gather_prepare(wf_cpu_lower *q, wf_cpu_conv *c, weft_err
             ends[i] = wf_cpu_min((i + 1) * len, box->n_terms);
         c->block_ends = ends;
     }
+    wf_cpu_need_scratch(q, (size_t)(PACK_TERMS * c->products->sizes->cols) * sizeof(float));
     if (c->is_narrow) {
         wf_cpu_need_scratch(q, wf_cpu_conv_narrow_scratch(c));
         return WEFT_OK;
     }
-    const bool is_direct = c->flat_step && c->n_blocks == 1;
+    c->is_streamed = wf_cpu_conv_is_streamed(c, c->kind == WF_CONV_FORWARD ? &c->y : &c->x);
+    const bool is_direct = c->flat_step && c->n_blocks == 1 && !c->is_streamed;
     const int64_t sums = is_direct ? 0 : 3 * box->unit_cells * c->n_cols;
     wf_cpu_need_scratch(q, (size_t)((box->floats + 15) / 16 * 16 + sums) * sizeof(float));
     return WEFT_OK;

@@ -10,7 +10,6 @@
 
 typedef struct holes_params {
     const wf_cpu_conv *whole;
-    const wf_cpu_elementwise *elementwise;
     wf_cpu_conv *classes;
     int64_t n_classes;
     int64_t *packs, *units; // [n_classes + 1] of the classes before
@@ -75,6 +74,7 @@ static bool get_class(const wf_cpu_conv *whole, int64_t idx, wf_cpu_conv *c, boo
         c->x.data += wf_cpu_conv_offset(&x, k);
     }
     wf_cpu_conv_narrow_choose(c, count_terms(whole));
+    c->box.is_large = c->is_narrow || wf_cpu_conv_is_heavy(c);
     *out_fits = wf_cpu_box_cut(&c->box, wf_cpu_conv_target_cells(c));
     if (wf_conv_volume(c->s.window) == 0) { // nothing meets it: zeros
         c->box.is_direct = true;
@@ -99,18 +99,28 @@ static int64_t count_class_floats(const wf_cpu_conv *c)
     return ((int64_t)wf_cpu_conv_gather_floats(c) + 15) / 16 * 16;
 }
 
-// Packed weights of the classes, where those of the whole may follow, and flags.
-size_t wf_cpu_conv_holes_floats(const wf_cpu_conv *c)
+// Packed weights of the classes, where those of the whole may follow; then flags.
+static size_t count_floats(const wf_cpu_conv *c, int64_t *out_flags)
 {
     const int64_t whole = count_class_floats(c);
     int64_t floats = 0;
+    *out_flags = 0;
     for (int64_t i = 0; i < count_classes(c); i++) {
         wf_cpu_conv one;
         bool fits;
-        if (get_class(c, i, &one, &fits))
+        if (get_class(c, i, &one, &fits)) {
             floats += count_class_floats(&one);
+            *out_flags += wf_cpu_conv_n_packs(&one);
+        }
     }
-    return (size_t)((floats > whole ? floats : whole) + wf_cpu_conv_n_packs(c));
+    return (size_t)(floats > whole ? floats : whole);
+}
+
+size_t wf_cpu_conv_holes_floats(const wf_cpu_conv *c)
+{
+    int64_t n_flags;
+    const size_t floats = count_floats(c, &n_flags);
+    return floats + (size_t)n_flags;
 }
 
 static bool is_finite(const holes_params *p)
@@ -130,24 +140,11 @@ static int64_t find_class(const holes_params *p, const int64_t *starts, int64_t 
     return i;
 }
 
-// Item: one window cell of one group of a class.
 static void run_pack(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const holes_params *p = params;
-    const int64_t i = find_class(p, p->packs, item), own = item - p->packs[i];
-    const wf_cpu_conv *c = &p->classes[i];
-    const int64_t n_window = wf_conv_volume(c->s.window), k = c->box.n_terms;
-    const float *packed = c->workspace + own / n_window * wf_cpu_conv_packed_floats(c);
-    bool is_good = true;
-    (void)worker;
-    wf_cpu_conv_pack(c, own);
-    for (int64_t j0 = 0, width; j0 < c->n_cols; j0 += width) {
-        width = wf_cpu_conv_panel(c, j0);
-        const int64_t n = c->box.channels * width;
-        is_good &= p->elementwise->first_nonfinite(packed + j0 * k + own % n_window * n,
-                                                   (size_t)n) == (size_t)n;
-    }
-    p->flags[item] = is_good;
+    const int64_t i = find_class(p, p->packs, item);
+    p->flags[item] = wf_cpu_conv_pack(&p->classes[i], item - p->packs[i], worker);
 }
 
 static void run_unit(const void *params, int64_t item, const wf_cpu_worker *worker)
@@ -162,9 +159,8 @@ static void run_unit(const void *params, int64_t item, const wf_cpu_worker *work
 static void run_pack_whole(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const holes_params *p = params;
-    (void)worker;
     if (!is_finite(p))
-        wf_cpu_conv_pack(p->whole, item);
+        (void)wf_cpu_conv_pack(p->whole, item, worker);
 }
 
 static void run_unit_whole(const void *params, int64_t item, const wf_cpu_worker *worker)
@@ -211,6 +207,7 @@ static weft_status add_class(wf_cpu_lower *q, holes_params *p, int64_t idx, floa
     if (!get_class(p->whole, idx, c, &fits))
         return WEFT_OK;
     c->workspace = *workspace;
+    c->first_nonfinite = q->kernels->elementwise->first_nonfinite;
     *workspace += count_class_floats(c);
     WEFT_TRY(set_blocks(q, p->whole, idx, c, err));
     WEFT_TRY(wf_cpu_conv_gather_prepare(q, c, err));
@@ -223,11 +220,11 @@ static weft_status add_class(wf_cpu_lower *q, holes_params *p, int64_t idx, floa
 weft_status wf_cpu_conv_holes(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err)
 {
     const int64_t n = count_classes(c);
+    int64_t n_flags;
     holes_params *p;
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
     p->whole = c;
-    p->elementwise = q->kernels->elementwise;
-    p->flags = c->workspace + wf_cpu_conv_holes_floats(c) - wf_cpu_conv_n_packs(c);
+    p->flags = c->workspace + count_floats(c, &n_flags);
     WEFT_TRY(wf_cpu_take(q, (size_t)n, sizeof *p->classes, &p->classes, err));
     WEFT_TRY(wf_cpu_take(q, (size_t)n + 1, sizeof *p->packs, &p->packs, err));
     WEFT_TRY(wf_cpu_take(q, (size_t)n + 1, sizeof *p->units, &p->units, err));

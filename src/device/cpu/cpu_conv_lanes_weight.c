@@ -61,7 +61,9 @@ static void run_cells(const weight_params *p, const part *r, const float *dy, in
     wf_cpu_lane_sums sums = {.n_cells = n_cells,
                              .n_lanes = r->n_lanes,
                              .dy = dy + cell * c->y.space[2],
-                             .dy_step = c->y.space[2]};
+                             .dy_step = c->y.space[2],
+                             .x_ahead = b->step[1] * b->src.space[1],
+                             .dy_ahead = c->y.space[1]};
     sums.n_terms = in - r->inside;
     sums.terms = r->inside;
     sums.x_step = b->step[2] * space;

@@ -191,6 +191,8 @@ typedef struct wf_cpu_lane_sums {
     int64_t x_step; // 0 in the padding
     const float *dy;
     int64_t dy_step;
+    int64_t x_ahead,
+        dy_ahead; // what lies so far behind the last term's x, and dy, is wanted next; 0: nothing
 } wf_cpu_lane_sums;
 
 // c[i, v * lanes + j] = sum over t of a[t * n_rows + i] * b[b_terms[t] + b_cells[v] + j], ascending: few
@@ -210,6 +212,9 @@ typedef struct wf_cpu_lanes {
     void (*cells)(const wf_cpu_lane_cells *p);
     void (*sums)(const wf_cpu_lane_sums *p);
     void (*planes)(const wf_cpu_planes *p);
+    // dst[i * dst_step + j] = src[i * n + j] + (+0). is_streamed: as in wf_cpu_lane_cells.
+    void (*put)(float *dst, int64_t dst_step, const float *src, int64_t n_rows, int64_t n,
+                bool is_streamed);
     int64_t lanes;                                // floats in a vector
     int64_t plane_vectors[WF_CPU_PLANE_ROWS + 1]; // 0: so many rows are not for planes
 } wf_cpu_lanes;
