@@ -3,6 +3,7 @@
 //
 // Maxima, minima and integer sums may use any shape; they share the loops' shape with the f32 sums.
 #include "device/cpu/kernel/cpu_kernel.h"
+#include "device/cpu/kernel/cpu_part_vec.h"
 
 #include <string.h>
 
@@ -28,26 +29,54 @@ _Static_assert(LANES == 32, "FOLD starts at half of the lanes");
 #define SUM_F32(a, b) ((a) + (b))
 
 // ---- f32 sums, row rule
-static void sum_lanes(float out[LANES], const float *x, size_t n)
+#define N_VECTORS (LANES / VL)
+
+// The lanes of a chunk. A lane is never -0, so the +0 behind the last element leaves its lane alone.
+VEC_INLINE void add_lanes(vf lane[N_VECTORS], const float *x, size_t n)
 {
-    float lane[LANES] = {0.0f};
     size_t i = 0;
     for (; i + LANES <= n; i += LANES) {
-        for (size_t l = 0; l < LANES; l++)
-            lane[l] += x[i + l];
+        VEC_UNROLL
+        for (size_t v = 0; v < N_VECTORS; v++)
+            lane[v] += v_load(x + i + v * VL);
     }
-    for (size_t l = 0; l < LANES; l++)
-        out[l] = lane[l];
-    for (size_t l = 0; i < n; i++, l++)
-        out[l] += x[i];
+    VEC_UNROLL
+    for (size_t v = 0; v < N_VECTORS; v++, i += VL) {
+        if (i + VL <= n)
+            lane[v] += v_load(x + i);
+        else if (i < n)
+            lane[v] += v_load_part(x + i, n - i, v_zero());
+    }
+}
+
+// The fold of the row rule: lane l += lane l + w for w = 16, 8, 4, 2, 1.
+VEC_INLINE float fold_lanes(vf lane[N_VECTORS])
+{
+    VEC_UNROLL
+    for (size_t width = N_VECTORS / 2; width > 0; width /= 2) {
+        for (size_t v = 0; v < width; v++)
+            lane[v] += lane[v + width];
+    }
+#if defined(WF_ISA_AVX512) || defined(WF_ISA_AVX2)
+#if defined(WF_ISA_AVX512)
+    const __m256 w8 = _mm256_add_ps(_mm512_castps512_ps256((__m512)lane[0]),
+                                    _mm512_extractf32x8_ps((__m512)lane[0], 1));
+#else
+    const __m256 w8 = (__m256)lane[0];
+#endif
+    const __m128 w4 = _mm_add_ps(_mm256_castps256_ps128(w8), _mm256_extractf128_ps(w8, 1));
+    const __m128 w2 = _mm_add_ps(w4, _mm_movehl_ps(w4, w4));
+    return _mm_cvtss_f32(_mm_add_ss(w2, _mm_movehdup_ps(w2)));
+#else
+    return (lane[0][0] + lane[0][2]) + (lane[0][1] + lane[0][3]);
+#endif
 }
 
 static float sum_chunk(const float *x, size_t n)
 {
-    float lane[LANES];
-    sum_lanes(lane, x, n);
-    FOLD(lane, SUM_F32);
-    return lane[0];
+    vf lane[N_VECTORS] = {{0.0f}};
+    add_lanes(lane, x, n);
+    return fold_lanes(lane);
 }
 
 static void sum_row_chunks(const wf_cpu_parts *out, const void *x, size_t n_rows, int64_t pitch,
@@ -74,12 +103,21 @@ static void sum_row_tree(const wf_cpu_parts *parts, size_t m)
 
 // ---- one accumulator for each result, any type: name_<what>
 // COMBINE(acc, x) is associative, or is only used in the column rule's order.
-#define COLUMN_FUNCTIONS(name, T_, START, COMBINE)                                                 \
+#define COLUMN_ENDS(name, T_, START, COMBINE)                                                      \
     static void name##_column_start(const wf_cpu_parts *acc, size_t n)                             \
     {                                                                                              \
         for (size_t j = 0; j < n; j++)                                                             \
             ((T_ *)acc->part[0])[j] = (START);                                                     \
     }                                                                                              \
+    static void name##_column_merge(const wf_cpu_parts *acc, const wf_cpu_parts *next, size_t n)   \
+    {                                                                                              \
+        T_ *out = acc->part[0];                                                                    \
+        const T_ *in = next->part[0];                                                              \
+        for (size_t j = 0; j < n; j++)                                                             \
+            out[j] = COMBINE(out[j], in[j]);                                                       \
+    }
+
+#define COLUMN_ROWS(name, T_, COMBINE)                                                             \
     static void name##_column_rows(const wf_cpu_parts *acc, const void *px, size_t n_rows,         \
                                    int64_t pitch, size_t n, int64_t first_idx)                     \
     {                                                                                              \
@@ -118,13 +156,18 @@ static void sum_row_tree(const wf_cpu_parts *parts, size_t m)
                 one = COMBINE(one, x[i * pitch + (int64_t)j]);                                     \
             out[j] = one;                                                                          \
         }                                                                                          \
-    }                                                                                              \
-    static void name##_column_merge(const wf_cpu_parts *acc, const wf_cpu_parts *next, size_t n)   \
+    }
+
+#define COLUMN_FUNCTIONS(name, T_, START, COMBINE)                                                 \
+    COLUMN_ENDS(name, T_, START, COMBINE)                                                          \
+    COLUMN_ROWS(name, T_, COMBINE)
+
+#define ROW_TREE(name, T_, COMBINE)                                                                \
+    static void name##_row_tree(const wf_cpu_parts *parts, size_t m)                               \
     {                                                                                              \
-        T_ *out = acc->part[0];                                                                    \
-        const T_ *in = next->part[0];                                                              \
-        for (size_t j = 0; j < n; j++)                                                             \
-            out[j] = COMBINE(out[j], in[j]);                                                       \
+        T_ *values = parts->part[0];                                                               \
+        for (size_t i = 1; i < m; i++)                                                             \
+            values[0] = COMBINE(values[0], values[i]);                                             \
     }
 
 #define ROW_FUNCTIONS(name, T_, START, COMBINE)                                                    \
@@ -148,12 +191,7 @@ static void sum_row_tree(const wf_cpu_parts *parts, size_t m)
             ((T_ *)out->part[0])[r] = lane[0];                                                     \
         }                                                                                          \
     }                                                                                              \
-    static void name##_row_tree(const wf_cpu_parts *parts, size_t m)                               \
-    {                                                                                              \
-        T_ *values = parts->part[0];                                                               \
-        for (size_t i = 1; i < m; i++)                                                             \
-            values[0] = COMBINE(values[0], values[i]);                                             \
-    }
+    ROW_TREE(name, T_, COMBINE)
 
 #define SUM_I32(a, b) ((int32_t)((uint32_t)(a) + (uint32_t)(b)))
 #define SUM_I64(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b)))
@@ -163,10 +201,12 @@ static void sum_row_tree(const wf_cpu_parts *parts, size_t m)
     COLUMN_FUNCTIONS(name, T_, START, COMBINE)                                                     \
     ROW_FUNCTIONS(name, T_, START, COMBINE)
 
-COLUMN_FUNCTIONS(sum, float, 0.0f, SUM_F32)
+COLUMN_ENDS(sum, float, 0.0f, SUM_F32)
+COLUMN_ROWS(sum_blocks, float, SUM_F32)
 BOTH_FUNCTIONS(sum_i32, int32_t, 0, SUM_I32)
 BOTH_FUNCTIONS(sum_i64, int64_t, 0, SUM_I64)
-BOTH_FUNCTIONS(max_f32, float, -WF_INF, wf_max)
+COLUMN_FUNCTIONS(max_f32, float, -WF_INF, wf_max)
+ROW_TREE(max_f32, float, wf_max)
 BOTH_FUNCTIONS(max_i8, int8_t, INT8_MIN, MAX_INT)
 BOTH_FUNCTIONS(max_u8, uint8_t, 0, MAX_INT)
 BOTH_FUNCTIONS(max_i32, int32_t, INT32_MIN, MAX_INT)
@@ -176,6 +216,48 @@ BOTH_FUNCTIONS(min_i8, int8_t, INT8_MAX, MIN_INT)
 BOTH_FUNCTIONS(min_u8, uint8_t, UINT8_MAX, MIN_INT)
 BOTH_FUNCTIONS(min_i32, int32_t, INT32_MAX, MIN_INT)
 BOTH_FUNCTIONS(min_i64, int64_t, INT64_MAX, MIN_INT)
+
+// Columns that fill no block of 16: parts of vectors.
+static void sum_column_rows(const wf_cpu_parts *acc, const void *px, size_t n_rows, int64_t pitch,
+                            size_t n, int64_t first_idx)
+{
+    const float *x = px;
+    float *out = acc->part[0];
+    size_t j = n - n % 16;
+    sum_blocks_column_rows(acc, px, n_rows, pitch, j, first_idx);
+    for (; j < n; j += VL) {
+        const size_t width = n - j;
+        const bool is_whole = width >= VL;
+        vf sum = is_whole ? v_load(out + j) : v_load_part(out + j, width, v_zero());
+        for (int64_t i = 0; i < (int64_t)n_rows; i++) {
+            const float *row = x + i * pitch + j;
+            sum += is_whole ? v_load(row) : v_load_part(row, width, v_zero());
+        }
+        if (is_whole)
+            v_store(out + j, sum);
+        else
+            v_store_part(out + j, sum, width);
+    }
+}
+
+// Maxima of rows, in any order: by keys.
+static void max_f32_row_chunks(const wf_cpu_parts *out, const void *x, size_t n_rows, int64_t pitch,
+                               size_t n, int64_t first_idx)
+{
+    const vf lowest = v_set(-WF_INF);
+    (void)first_idx;
+    for (size_t r = 0; r < n_rows; r++) {
+        const float *row = (const float *)x + (int64_t)r * pitch;
+        vi best = v_to_key(lowest);
+        size_t i = 0;
+        for (; i + VL <= n; i += VL)
+            best = v_max_int(best, v_to_key(v_load(row + i)));
+        if (i < n)
+            best = v_max_int(best, v_to_key(v_load_part(row + i, n - i, lowest)));
+        const uint32_t top = (uint32_t)v_top_int(best);
+        ((float *)out->part[0])[r] = wf_as_f32(top ^ ((0u - (top >> 31)) >> 1));
+    }
+}
 
 // ---- argmax: the lowest index of the greatest; NaN is greatest. Index -1: none yet.
 #define IS_AFTER_FLOAT(a, b) (((a) > (b)) | (((a) != (a)) & ((b) == (b))))
@@ -246,6 +328,28 @@ ARGMAX_FUNCTIONS(argmax_i32, int32_t, IS_AFTER_INT)
 ARGMAX_FUNCTIONS(argmax_i64, int64_t, IS_AFTER_INT)
 
 // ---- moments: part 0 mean, 1 M2, 2 count
+VEC_INLINE void add_squares(vf lane[N_VECTORS], const float *x, size_t n, float mean)
+{
+    const vf mid = v_set(mean);
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        VEC_UNROLL
+        for (size_t v = 0; v < N_VECTORS; v++) {
+            const vf d = v_load(x + i + v * VL) - mid;
+            lane[v] = v_fma(d, d, lane[v]);
+        }
+    }
+    VEC_UNROLL
+    for (size_t v = 0; v < N_VECTORS; v++, i += VL) {
+        vf d = v_zero();
+        if (i + VL <= n)
+            d = v_load(x + i) - mid;
+        else if (i < n)
+            d = v_keep(v_load_part(x + i, n - i, mid) - mid, n - i); // an infinite mean: not 0
+        lane[v] = v_fma(d, d, lane[v]);
+    }
+}
+
 static void moments_row_chunks(const wf_cpu_parts *out, const void *x, size_t n_rows, int64_t pitch,
                                size_t n, int64_t first_idx)
 {
@@ -253,21 +357,10 @@ static void moments_row_chunks(const wf_cpu_parts *out, const void *x, size_t n_
     for (size_t r = 0; r < n_rows; r++) {
         const float *row = (const float *)x + (int64_t)r * pitch;
         const float mean = sum_chunk(row, n) / (float)n; // NaN for none
-        float lane[LANES] = {0.0f};
-        size_t i = 0;
-        for (; i + LANES <= n; i += LANES) {
-            for (size_t l = 0; l < LANES; l++) {
-                const float d = row[i + l] - mean;
-                lane[l] = WF_FMA(d, d, lane[l]);
-            }
-        }
-        for (size_t l = 0; i < n; i++, l++) {
-            const float d = row[i] - mean;
-            lane[l] = WF_FMA(d, d, lane[l]);
-        }
+        vf lane[N_VECTORS] = {{0.0f}};
+        add_squares(lane, row, n, mean);
         ((float *)out->part[0])[r] = mean;
-        FOLD(lane, SUM_F32);
-        ((float *)out->part[1])[r] = lane[0];
+        ((float *)out->part[1])[r] = fold_lanes(lane);
         ((float *)out->part[2])[r] = (float)n;
     }
 }
@@ -340,6 +433,30 @@ static void moments_column_start(const wf_cpu_parts *acc, size_t n)
         }                                                                                          \
     } while (0)
 
+// Columns j to j + width, width <= VL.
+static void moments_of_part(const wf_cpu_parts *acc, const float *x, int64_t rows, int64_t pitch,
+                            size_t j, size_t width)
+{
+    const bool is_whole = width == VL;
+    vf sum = v_zero(), squares = v_zero();
+    for (int64_t i = 0; i < rows; i++) {
+        const float *row = x + i * pitch + j;
+        sum += is_whole ? v_load(row) : v_load_part(row, width, v_zero());
+    }
+    const vf mean = sum / v_set((float)rows);
+    for (int64_t i = 0; i < rows; i++) {
+        const float *row = x + i * pitch + j;
+        const vf d = (is_whole ? v_load(row) : v_load_part(row, width, v_zero())) - mean;
+        squares = v_fma(d, d, squares);
+    }
+    const vf results[WF_CPU_N_PARTS] = {mean, squares, v_set((float)rows)};
+    for (int p = 0; p < WF_CPU_N_PARTS; p++) {
+        float all[VL];
+        v_store(all, results[p]);
+        memcpy((float *)acc->part[p] + j, all, width * sizeof(float));
+    }
+}
+
 static void moments_column_rows(const wf_cpu_parts *acc, const void *px, size_t n_rows,
                                 int64_t pitch, size_t n, int64_t first_idx)
 {
@@ -352,8 +469,8 @@ static void moments_column_rows(const wf_cpu_parts *acc, const void *px, size_t 
         MOMENTS_OF_COLUMNS(BLOCK);
     for (; j + 16 <= n; j += 16)
         MOMENTS_OF_COLUMNS(16);
-    for (; j < n; j++)
-        MOMENTS_OF_COLUMNS(1);
+    for (; j < n; j += VL)
+        moments_of_part(acc, x, rows, pitch, j, n - j < VL ? n - j : VL);
 }
 
 static void moments_column_merge(const wf_cpu_parts *acc, const wf_cpu_parts *next, size_t n)

@@ -3,27 +3,12 @@
 //
 // Channels that fill no vector share it with those of the next cells: whatever such lanes hold is written
 // behind the cell and overwritten by the cells that follow, as far as the caller says that it may.
-#include "device/cpu/kernel/cpu_gemm_vec.h"
 #include "device/cpu/kernel/cpu_kernel.h"
+#include "device/cpu/kernel/cpu_part_vec.h"
 
 #include "math/compare.h"
 
-typedef int32_t vi __attribute__((vector_size(VL * 4)));
 typedef uint8_t vb __attribute__((vector_size(VL)));
-
-// Integers in the order of maxima: NaN above all, +0 above -0. NaN becomes the one NaN.
-VEC_INLINE vi to_key(vf x)
-{
-    const vi bits = (vi)x;
-    const vi is_nan = (bits & 0x7fffffff) > 0x7f800000;
-    const vi key = bits ^ ((bits >> 31) & 0x7fffffff);
-    return (is_nan & 0x7fc00000) | (~is_nan & key);
-}
-
-VEC_INLINE vf from_key(vi key)
-{
-    return (vf)(key ^ ((key >> 31) & 0x7fffffff));
-}
 
 // Lanes of bytes. gcc takes most of __builtin_convertvector apart.
 #if defined(WF_ISA_AVX512)
@@ -71,12 +56,12 @@ VEC_INLINE void max_vector(const wf_cpu_window_run *p, const float *x, float *y,
 {
     vi best = (vi){0} + INT32_MIN, cell = {0};
     for (int64_t i = 0; i < p->n_cells; i++) {
-        const vi key = to_key(v_load(x + p->offsets[i]));
+        const vi key = v_to_key(v_load(x + p->offsets[i]));
         const vi is_better = key > best;
         best = (is_better & key) | (~is_better & best);
         cell = (is_better & p->cells[i]) | (~is_better & cell);
     }
-    v_store(y, from_key(best));
+    v_store(y, v_from_key(best));
     store_bytes(where, cell);
 }
 
