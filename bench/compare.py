@@ -42,6 +42,7 @@ def parse():
     p.add_argument("--layer-seconds", type=float, help="for each of a layer in one direction (0.3; with --quick 0.1)")
     p.add_argument("--backends", help="of PyTorch (eager,channels_last,compile,compile_cl; with --quick without the last two)")
     p.add_argument("--quick", action="store_true", help="five networks, every fourth row, fewer and shorter rounds")
+    p.add_argument("--cpu-time", action="store_true", help="the processor's time, for one thread, where others work too")
     p.add_argument("--isa", help="of weft, as `weft bench` has it")
     p.add_argument("--versus", action="append", default=[], metavar="LABEL=COMMAND", help="another weft as a peer, instead of the others")
     p.add_argument("--json", help="raw results, a line each, are added to this file")
@@ -50,9 +51,12 @@ def parse():
     p.add_argument("--table", metavar="RAW.json", help="print the table of a file and end")
     p.add_argument("--build", default=os.path.join(HERE, "..", "build", "bench"), help="where onednn is compiled to")
     o = p.parse_args()
+    if o.cpu_time and o.threads != "1":
+        p.error("--cpu-time is for one thread: threads that wait for each other take time, too")
     o.rounds = o.rounds or (2 if o.quick else 5)
     o.seconds = o.seconds or (1.0 if o.quick else 3.0)
     o.layer_seconds = o.layer_seconds or (0.1 if o.quick else 0.3)
+    o.clock = ["--cpu-time"] if o.cpu_time else []
     o.backends = (o.backends or ",".join(BACKENDS[:2] if o.quick else BACKENDS)).split(",")
     return o
 

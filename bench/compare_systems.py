@@ -73,7 +73,7 @@ class Weft:
     def measure(self, subject, threads):
         o = self.options
         seconds = o.layer_seconds if subject.row else o.seconds
-        command = [*self.command, "--json", "--time", str(int(seconds * 1e3))]
+        command = [*self.command, "--json", "--time", str(int(seconds * 1e3)), *o.clock]
         if "--threads" not in command:  # one to compare with may have its own
             command += ["--threads", str(threads)]
         if subject.row:
@@ -107,7 +107,7 @@ class Network:
     def measure(self, subject, threads):
         o = self.options
         command = [o.python, os.path.join(PEERS, "peer.py"), subject.key, "--backend", self.backend]
-        command += ["--threads", str(threads), "--seconds", str(o.seconds)]
+        command += ["--threads", str(threads), "--seconds", str(o.seconds), *o.clock]
         command += ["--infer"] if subject.section == "infer" else []
         line = run(command, spread_cpus(threads))[-1]
         direction = "infer" if subject.section == "infer" else "step"
@@ -171,7 +171,8 @@ class TorchLayers(Server):
 
     def command(self, kind, threads):
         command = [self.options.python, os.path.join(PEERS, "layers.py"), kind, "--serve"]
-        return command + ["--threads", str(threads), "--seconds", str(self.options.layer_seconds)], None
+        command += ["--threads", str(threads), "--seconds", str(self.options.layer_seconds), *self.options.clock]
+        return command, None
 
     def line(self, row):
         return json.dumps(row)
@@ -192,7 +193,8 @@ class OneDnn(Server):
 
     def command(self, kind, threads):
         env = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true"}
-        return [self.program(), kind, str(self.options.layer_seconds), "direct"], env
+        clock = [word.strip("-") for word in self.options.clock]
+        return [self.program(), kind, str(self.options.layer_seconds), "direct", *clock], env
 
     def line(self, row):
         return "\t".join(str(v) for v in row)

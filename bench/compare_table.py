@@ -137,9 +137,9 @@ def section_text(records, section, threads):
 
 def report(records):
     """All of it: how it was measured, a table for each section and number of threads, what was dropped."""
-    parts = []
-    for head in (r["machine"] for r in records if "machine" in r):
-        parts.append("\n".join(f"- {k}: {v}" for k, v in head.items()) + "\n")
+    parts, machines = [], [r["machine"] for r in records if "machine" in r]
+    if machines:  # the last of those that went on where another ended
+        parts.append("\n".join(f"- {k}: {v}" for k, v in machines[-1].items()))
     versions = sorted({f"{r['system']} ({r['version']})" for r in records if "version" in r})
     n_rounds = 1 + max((r["round"] for r in records if "round" in r), default=0)
     parts.append(f"- systems: {'; '.join(versions)}\n- {n_rounds} rounds, interleaved; medians; ratio above 1: weft is faster\n")

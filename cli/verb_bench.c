@@ -14,6 +14,7 @@ typedef struct bench_flags {
     const char *storage;
     int64_t time_ms;
     bool has_tasks;
+    bool is_cpu_time;
 } bench_flags;
 
 static const cli_flag flags[] = {
@@ -28,6 +29,8 @@ static const cli_flag flags[] = {
     {"time", CLI_INTEGER, offsetof(bench_flags, time_ms), "MS", "for each line (1000)"},
     {"tasks", CLI_SWITCH, offsetof(bench_flags, has_tasks), NULL,
      "as long again task by task: which of them take the time"},
+    {"cpu-time", CLI_SWITCH, offsetof(bench_flags, is_cpu_time), NULL,
+     "the processor's time instead of the time that passed: for one thread, where others work too"},
 };
 
 static const char *const direction_names[] = {"forward", "dX", "dW"};
@@ -363,6 +366,7 @@ static int run(const cli_verb *verb, int argc, char **argv)
     if (!is_direction) {
         return cli_usage(verb, "--direction is '%s', expected forward, dX or dW", f.direction);
     }
+    b.options.is_cpu_time = f.is_cpu_time;
     b.options.storage = f.storage ? weft_dtype_parse(f.storage) : WEFT_DTYPE_NONE;
     if (f.storage && b.options.storage != WEFT_F32 && b.options.storage != WEFT_BF16 &&
         b.options.storage != WEFT_F16) {

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 
 def restart(threads):
@@ -31,6 +32,11 @@ def torch_for(threads):
     torch.set_flush_denormal(True)
     torch.set_num_threads(threads)
     return torch
+
+
+def clock(is_cpu_time):
+    """Seconds that pass, or that the processor works for this process: the second on a machine that others use."""
+    return time.process_time if is_cpu_time else time.perf_counter
 
 
 def peak_rss_bytes():

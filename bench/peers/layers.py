@@ -13,7 +13,6 @@ import json
 import os
 import statistics
 import sys
-import time
 
 import fair
 
@@ -28,22 +27,24 @@ def parse():
     parser.add_argument("--filter", default="")
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--serve", action="store_true")
+    parser.add_argument("--cpu-time", action="store_true", help="the processor's time, where others work too")
     return parser.parse_args()
 
 
-def clock(f, seconds):
+def clock(f, args):
     """Median seconds of a call, over windows of several."""
+    now = fair.clock(args.cpu_time)
     for _ in range(2):
         f()
-    start = time.perf_counter()
+    start = now()
     f()
-    one = time.perf_counter() - start
-    per, out = max(1, int(seconds / WINDOWS / max(one, 1e-7))), []
+    one = now() - start
+    per, out = max(1, int(args.seconds / WINDOWS / max(one, 1e-7))), []
     for _ in range(WINDOWS):
-        start = time.perf_counter()
+        start = now()
         for _ in range(per):
             f()
-        out.append((time.perf_counter() - start) / per)
+        out.append((now() - start) / per)
     return statistics.median(out)
 
 
@@ -52,14 +53,14 @@ def tell(kind, row, direction, seconds, work):
     print(json.dumps({**line, "gflops": round(work / seconds / 1e9, 1)}), flush=True)
 
 
-def gemm(torch, row, seconds):
+def gemm(torch, row, args):
     _, m, k, n, ta, tb = row
     a, b = torch.randn((k, m) if ta else (m, k)), torch.randn((n, k) if tb else (k, n))
     a, b, c = (a.t() if ta else a), (b.t() if tb else b), torch.empty(m, n)
-    tell("gemm", row, "forward", clock(lambda: torch.mm(a, b, out=c), seconds), 2 * m * n * k)
+    tell("gemm", row, "forward", clock(lambda: torch.mm(a, b, out=c), args), 2 * m * n * k)
 
 
-def conv(torch, row, seconds):
+def conv(torch, row, args):
     _, n, c, h, o, r, s, p, g = row
     out = (h + 2 * p - r) // s + 1
     best = {}
@@ -80,7 +81,7 @@ def conv(torch, row, seconds):
             "dW": lambda: back([False, True, False]),
         }
         for direction, f in runs.items():
-            t = clock(f, seconds)
+            t = clock(f, args)
             best[direction] = min(best.get(direction, t), t)
     for direction, t in best.items():
         tell("conv", row, direction, t, 2 * n * o * out * out * (c // g) * r * r)
@@ -97,14 +98,14 @@ def main():
         if args.serve:
             print(json.dumps({"system": "torch " + torch.__version__.split("+")[0]}), flush=True)
             for line in sys.stdin:
-                run(torch, json.loads(line), args.seconds)
+                run(torch, json.loads(line), args)
                 print(flush=True)
             return
         with open(SHAPES) as f:
             rows = json.load(f)[args.kind]["rows"]
         for row in rows:
             if args.filter in row[0]:
-                run(torch, row, args.seconds)
+                run(torch, row, args)
 
 
 if __name__ == "__main__":

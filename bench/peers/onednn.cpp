@@ -1,14 +1,14 @@
 // Times oneDNN's own f32 matrix products and convolutions, one JSON line each; an empty line behind each row.
-//   onednn gemm|conv [SECONDS [direct]] < rows      threads by OMP_NUM_THREADS
+//   onednn gemm|conv [SECONDS] [direct] [cpu-time] < rows      threads by OMP_NUM_THREADS
 // A row a line, tab separated, as in shapes.json:  python3 -c 'import json, sys
 //   [print(*r, sep="\t") for r in json.load(open("../shapes.json"))[sys.argv[1]]["rows"]]' conv
 // Convolutions use the layouts oneDNN chooses and leave reorders out; they are timed as "direct" and, unless
 // only that is asked for, as "auto", which may pick Winograd. oneDNN 2.x API.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <dnnl.hpp>
 #include <functional>
 #include <string>
@@ -18,7 +18,7 @@ using namespace dnnl;
 static engine cpu(engine::kind::cpu, 0);
 static stream queue(cpu);
 static double wanted_seconds = 0.3;
-static bool is_direct_only;
+static bool is_direct_only, is_cpu_time;
 
 static memory random_memory(const memory::desc &d)
 {
@@ -34,24 +34,25 @@ static memory random_memory(const memory::desc &d)
 
 static double median_seconds(const std::function<void()> &f)
 {
-    using clock = std::chrono::steady_clock;
     const int n_windows = 7;
-    auto since = [](clock::time_point a) {
-        return std::chrono::duration<double>(clock::now() - a).count();
+    auto now = [] {
+        timespec t;
+        clock_gettime(is_cpu_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+        return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
     };
     f();
-    auto start = clock::now();
+    double start = now();
     int per = 0;
     do {
         f();
         per++;
-    } while (since(start) < wanted_seconds / n_windows);
+    } while (now() - start < wanted_seconds / n_windows);
     std::vector<double> windows;
     for (int i = 0; i < n_windows; i++) {
-        start = clock::now();
+        start = now();
         for (int k = 0; k < per; k++)
             f();
-        windows.push_back(since(start) / per);
+        windows.push_back((now() - start) / per);
     }
     std::sort(windows.begin(), windows.end());
     return windows[n_windows / 2];
@@ -129,13 +130,16 @@ static void conv(const std::string &name, const std::vector<long> &v)
 int main(int argc, char **argv)
 {
     const bool is_gemm = argc > 1 && !strcmp(argv[1], "gemm");
-    if (argc < 2 || argc > 4 || (!is_gemm && strcmp(argv[1], "conv"))) {
-        fprintf(stderr, "usage: onednn gemm|conv [SECONDS [direct]] < rows\n");
+    if (argc < 2 || (!is_gemm && strcmp(argv[1], "conv"))) {
+        fprintf(stderr, "usage: onednn gemm|conv [SECONDS] [direct] [cpu-time] < rows\n");
         return 2;
     }
-    if (argc > 2)
-        wanted_seconds = atof(argv[2]);
-    is_direct_only = argc > 3 && !strcmp(argv[3], "direct");
+    for (int i = 2; i < argc; i++) {
+        const std::string word = argv[i];
+        is_direct_only |= word == "direct";
+        is_cpu_time |= word == "cpu-time";
+        wanted_seconds = atof(argv[i]) > 0 ? atof(argv[i]) : wanted_seconds;
+    }
     const dnnl_version_t *version = dnnl_version();
     printf("{\"system\":\"oneDNN %d.%d.%d\"}\n", version->major, version->minor, version->patch);
     fflush(stdout);

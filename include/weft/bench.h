@@ -43,6 +43,9 @@ typedef struct weft_bench_options {
     size_t struct_size;
     double seconds;     // to measure for, warm-up aside; 0: 1
     weft_dtype storage; // of networks, as weft_nn_options has it; WEFT_DTYPE_NONE: f32
+    // The processor's time that all threads took, instead of the time that passed: on a machine that others use, and for
+    // one thread (threads that wait for each other take time, too).
+    bool is_cpu_time;
     // Not NULL: as long again task by task, each waited for; called once for each kind of tasks, the dearest
     // first, with strings that live until it returns.
     void (*task)(void *user, const weft_bench_task *task);
@@ -50,7 +53,7 @@ typedef struct weft_bench_options {
 } weft_bench_options;
 #define WEFT_BENCH_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(weft_bench_options), 0, WEFT_DTYPE_NONE, NULL, NULL                                 \
+        sizeof(weft_bench_options), 0, WEFT_DTYPE_NONE, false, NULL, NULL                          \
     }
 
 typedef struct weft_bench_result {

@@ -32,7 +32,7 @@ weft_status wf_bench_measure(const wf_bench_job *job, weft_bench_result *out, we
 weft_status wf_bench_options_get(const weft_bench_options *options, weft_bench_options *out,
                                  weft_error *err);
 #define WF_BENCH_N_WINDOWS 9
-void wf_bench_sort(double windows[WF_BENCH_N_WINDOWS]);
+void wf_bench_sort(double *windows, int n);
 // Runs in each window, when one takes `once` seconds.
 uint64_t wf_bench_window_runs(const weft_bench_options *options, double once);
 // Times task by task, and tells options->task of those that are alike together, the dearest first.

@@ -3,13 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "bench/bench.h"
 #include "math/philox.h"
 #include "op/op.h"
 
-#define N_WINDOWS WF_BENCH_N_WINDOWS
+#define N_WINDOWS WF_BENCH_N_WINDOWS // at most ...
+#define MIN_WINDOWS 3 // ... and at least, where a run takes longer than a window should
 // Shorter windows would measure the clock and the wake-up of threads.
 #define WINDOW_MIN_SECONDS 0.02
 
@@ -61,15 +63,24 @@ static weft_status fill_input(const wf_bench_job *job, weft_program *program, si
     WEFT_FAIL(err, WEFT_ERR_INTERNAL, "bench: the program has no input %s", job->inputs[idx]);
 }
 
-// Seconds of n runs, one after the other.
-static weft_status time_runs(weft_program *program, uint64_t n, double *out, weft_error *err)
+static uint64_t clock_ns(bool is_cpu_time)
 {
-    const uint64_t start = wf_clock_ns();
+    struct timespec t;
+    if (!is_cpu_time || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0)
+        return wf_clock_ns();
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// Seconds of n runs, one after the other.
+static weft_status time_runs(weft_program *program, bool is_cpu_time, uint64_t n, double *out,
+                             weft_error *err)
+{
+    const uint64_t start = clock_ns(is_cpu_time);
     for (uint64_t i = 0; i < n; i++) {
         WEFT_TRY(weft_program_run(program, err));
     }
     WEFT_TRY(weft_program_check(program, err)); // waits
-    *out = (double)(wf_clock_ns() - start) * 1e-9;
+    *out = (double)(clock_ns(is_cpu_time) - start) * 1e-9;
     return WEFT_OK;
 }
 
@@ -79,9 +90,9 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void wf_bench_sort(double windows[N_WINDOWS])
+void wf_bench_sort(double *windows, int n)
 {
-    qsort(windows, N_WINDOWS, sizeof windows[0], compare_doubles);
+    qsort(windows, (size_t)n, sizeof windows[0], compare_doubles);
 }
 
 static uint64_t peak_rss(void)
@@ -95,18 +106,20 @@ weft_status wf_bench_program(weft_program *program, const wf_bench_scale *scale,
 {
     double windows[N_WINDOWS], once = 0.0;
     for (int i = 0; i < 2; i++) { // the first touches pages and compiles kernels
-        WEFT_TRY(time_runs(program, 1, &once, err));
+        WEFT_TRY(time_runs(program, scale->options.is_cpu_time, 1, &once, err));
     }
     const uint64_t n = wf_bench_window_runs(&scale->options, once);
-    for (int i = 0; i < N_WINDOWS; i++) {
-        WEFT_TRY(time_runs(program, n, &windows[i], err));
+    const double fit = scale->options.seconds / once;
+    const int n_windows = fit > N_WINDOWS ? N_WINDOWS : fit < MIN_WINDOWS ? MIN_WINDOWS : (int)fit;
+    for (int i = 0; i < n_windows; i++) {
+        WEFT_TRY(time_runs(program, scale->options.is_cpu_time, n, &windows[i], err));
         windows[i] /= (double)n;
     }
-    wf_bench_sort(windows);
-    const double median = windows[N_WINDOWS / 2];
-    out->n_runs = n * N_WINDOWS + 2;
+    wf_bench_sort(windows, n_windows);
+    const double median = windows[n_windows / 2];
+    out->n_runs = n * (uint64_t)n_windows + 2;
     out->median_ms = median * 1e3;
-    out->spread = (windows[N_WINDOWS * 3 / 4] - windows[N_WINDOWS / 4]) / median;
+    out->spread = (windows[n_windows * 3 / 4] - windows[n_windows / 4]) / median;
     out->gflops = scale->flops / median * 1e-9;
     out->peak_fraction = scale->peak_gflops > 0.0 ? out->gflops / scale->peak_gflops : 0.0;
     out->flops = (uint64_t)scale->flops;

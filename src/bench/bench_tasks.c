@@ -63,7 +63,7 @@ static size_t gather(const weft_program *program, double *windows, uint64_t n_ru
             k++;
         if (k == n)
             out[n++] = (alike){.task = task};
-        wf_bench_sort(own);
+        wf_bench_sort(own, WF_BENCH_N_WINDOWS);
         out[k].n_tasks++;
         out[k].seconds += own[WF_BENCH_N_WINDOWS / 2] / (double)n_runs;
         out[k].flops += task->cost.flops;

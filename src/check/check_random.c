@@ -205,7 +205,9 @@ static weft_val make_chain(maker *m)
         const weft_val near_one = weft_fma(g, weft_tanh(g, x), scalar(m, 0.0625), scalar(m, 1.0));
         return weft_reduce_prod(g, near_one, &axis, 1, true);
     }
-    return weft_mul(g, weft_cumsum(g, x, axis, draw(m, 2), draw(m, 2)), scalar(m, 0.0625));
+    // One after the other: C leaves open which argument is computed first.
+    const bool is_reverse = draw(m, 2), is_exclusive = draw(m, 2);
+    return weft_mul(g, weft_cumsum(g, x, axis, is_exclusive, is_reverse), scalar(m, 0.0625));
 }
 
 // x x^T x, as attention has it.

@@ -9,7 +9,7 @@ trap 'rm -rf "$dir"' EXIT
 compare() { python3 "$source/bench/compare.py" "$@"; }
 expect() { grep -qF -- "$2" "$1" || { cat "$1"; echo "not there: $2"; exit 1; }; }
 
-turns=(--weft "$weft" --versus "again=$weft bench" --sections gemm,conv --only '^(odd 131|lenet c2)' --layer-seconds 0.01)
+turns=(--weft "$weft" --versus "again=$weft bench" --sections gemm,conv --only '^(odd 131|lenet c2)' --layer-seconds 0.01 --cpu-time)
 compare "${turns[@]}" --rounds 1 --json "$dir/raw" >"$dir/out" 2>"$dir/err"
 compare "${turns[@]}" --rounds 2 --json "$dir/raw" --resume >"$dir/out" 2>>"$dir/err"
 expect "$dir/out" '### Matrix products, 1 thread'
