@@ -2,6 +2,7 @@
 #   make demo              install what is missing, build, train a small network, compare two devices
 #   make check             install what is missing, build, run the tests (10 minutes on 2 cores)
 #   make check-full        sanitizers, Oclgrind, valgrind, clang, install test (50 minutes more)
+#   make check-arm         the same bits on ARM and on x86-64 without AVX, emulated
 #   make fuzz              each reader of files against made-up ones, a minute each (SECONDS=60)
 #   make check-exhaustive  sweeps over all 2^32 inputs (hours)
 #   make bench             speed against the machine's limit; bench-arithmetic: cost of the definitions
@@ -13,7 +14,7 @@ PREFIX ?= /usr/local
 SECONDS ?= 60
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: all build setup setup-full demo check check-full fuzz check-exhaustive bench bench-arithmetic \
+.PHONY: all build setup setup-full setup-arm demo check check-full check-arm fuzz check-exhaustive bench bench-arithmetic \
 	install format clean
 
 all: build
@@ -23,6 +24,9 @@ setup:
 
 setup-full:
 	@tools/setup --full
+
+setup-arm:
+	@tools/setup --arm
 
 build:
 	@cmake --preset release -B $(BUILD)
@@ -37,6 +41,9 @@ check: setup
 
 check-full: setup-full
 	@tools/check-full
+
+check-arm: setup-arm
+	@tools/check-arm
 
 fuzz: setup-full
 	@tools/fuzz $(SECONDS)
