@@ -1,6 +1,7 @@
 // The cpu device itself: opening it, errors, the floating-point mode, threads that meet again and again,
 // the status word and the assignments that it gates, counted memory.
 #include <fenv.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,58 @@ static void runs_every_item_once(void **state)
         assert_int_equal(atomic_load(&c->n_done[i]), n_times[i]);
     wf_cpu_pool_destroy(pool);
     free(c);
+}
+
+// A row in which every third job is for one thread, and every seventh for the caller.
+typedef struct row {
+    wf_cpu_job job;
+    pthread_t caller;
+    int64_t n_jobs, n_begun;
+    _Atomic int64_t n_done, n_out_of_order, n_elsewhere;
+} row;
+
+static void row_item(const void *params, int64_t item, const wf_cpu_worker *worker)
+{
+    row *r = *(row *const *)params;
+    (void)worker;
+    if (item >= r->job.n_items)
+        atomic_fetch_add(&r->n_out_of_order, 1);
+    if (r->job.where == WF_CPU_CALLER && !pthread_equal(pthread_self(), r->caller))
+        atomic_fetch_add(&r->n_elsewhere, 1);
+    atomic_fetch_add(&r->n_done, 1);
+}
+
+static const wf_cpu_job *next_of_row(void *user)
+{
+    row *r = user;
+    if (r->n_begun > 0 && atomic_load(&r->n_done) != r->job.n_items)
+        atomic_fetch_add(&r->n_out_of_order, 1);
+    if (r->n_begun == r->n_jobs)
+        return NULL;
+    const int64_t i = r->n_begun++;
+    atomic_store(&r->n_done, 0);
+    r->job.where = i % 7 == 6 ? WF_CPU_CALLER : i % 3 == 2 ? WF_CPU_ONE : WF_CPU_ALL;
+    r->job.n_items = i % 13;
+    return &r->job;
+}
+
+static void runs_rows_in_order(void **state)
+{
+    (void)state;
+    wf_allocator a = wf_allocator_default();
+    for (uint32_t n_threads = 1; n_threads <= 4; n_threads++) {
+        wf_cpu_pool *pool;
+        assert_int_equal(wf_cpu_pool_create(&a, n_threads, n_threads == 2, &pool, NULL), WEFT_OK);
+        for (int64_t i = 0; i < 50; i++) {
+            row r = {.n_jobs = i * 4, .caller = pthread_self()}, *self = &r;
+            r.job = (wf_cpu_job){row_item, &self, 0, WF_CPU_ALL};
+            wf_cpu_pool_run_row(pool, next_of_row, &r);
+            assert_int_equal(r.n_begun, r.n_jobs);
+            assert_int_equal(r.n_out_of_order, 0);
+            assert_int_equal(r.n_elsewhere, 0);
+        }
+        wf_cpu_pool_destroy(pool);
+    }
 }
 
 // ---- a small program: y = exp(x) * 3, its sum; a guard; a variable that counts good runs
@@ -245,6 +298,7 @@ const struct CMUnitTest wf_tests_cpu_device[] = {
     cmocka_unit_test(names_unknown_isa),
     cmocka_unit_test(masks_instruction_sets),
     cmocka_unit_test(runs_every_item_once),
+    cmocka_unit_test(runs_rows_in_order),
     cmocka_unit_test(bad_runs_change_no_variable),
     cmocka_unit_test(same_bits_in_any_mode_and_any_threads),
     cmocka_unit_test(counts_its_memory),

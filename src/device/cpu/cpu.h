@@ -34,13 +34,6 @@ typedef struct wf_cpu_failure {
     weft_error error;
 } wf_cpu_failure;
 
-typedef struct wf_cpu_phase {
-    wf_cpu_item_fn *run;
-    const void *params;
-    int64_t n_items;
-    bool is_alone; // so little work that the calling thread does it
-} wf_cpu_phase;
-
 // What a lowering is given, and where it puts what it makes.
 typedef struct wf_cpu_lower {
     const wf_cpu_device *device;
@@ -70,6 +63,9 @@ weft_status wf_cpu_take(wf_cpu_lower *q, size_t count, size_t size_bytes, void *
                         weft_error *err);
 weft_status wf_cpu_add_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
                              int64_t n_items, weft_error *err);
+// One item that only the thread that runs the program may do.
+weft_status wf_cpu_add_caller_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
+                                    weft_error *err);
 // Every thread's scratch will have these bytes at least.
 void wf_cpu_need_scratch(wf_cpu_lower *q, size_t size_bytes);
 // First byte of a buffer of the plan; NULL for WF_NO_INDEX. Fixed for the program's life.

@@ -1,7 +1,7 @@
 // CALL tasks: a caller's own op, run by its eval on dense operands. Stage: PLAN -> PROGRAM, RUN.
 //
-// Views that are not dense are copied into dense tensors first, and results back. One item: an eval
-// knows nothing of threads.
+// Views that are not dense are copied into dense tensors first, and results back. One item on
+// the calling thread: an eval knows nothing of threads.
 #include "device/cpu/cpu.h"
 
 #include "device/cpu/cpu_fenv.h"
@@ -81,7 +81,7 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
         WEFT_TRY(set_operand(q, p, i, &task->inputs[i], err));
     for (size_t i = 0; i < task->n_outputs; i++)
         WEFT_TRY(set_operand(q, p, task->n_inputs + i, &task->outputs[i], err));
-    return wf_cpu_add_phase(q, run_call, p, 1, err);
+    return wf_cpu_add_caller_phase(q, run_call, p, err);
 }
 
 const wf_cpu_lowering wf_cpu_lowering_call = {.kind = WF_TASK_CALL, .lower = lower};

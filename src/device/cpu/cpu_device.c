@@ -175,38 +175,40 @@ fail:
     return status;
 }
 
-static void run_phase(wf_cpu_pool *pool, const wf_cpu_phase *phase)
+// Where a run is: the phases of tasks [task, end).
+typedef struct run_place {
+    wf_device_program *program;
+    size_t task, end;
+    size_t phase; // of the task
+} run_place;
+
+static const wf_cpu_job *next_phase(void *user)
 {
-    if (phase->is_alone) {
-        wf_cpu_pool_run_alone(pool, phase->run, phase->params, phase->n_items);
-    } else {
-        wf_cpu_pool_run(pool, phase->run, phase->params, phase->n_items);
+    run_place *at = user;
+    wf_device_program *program = at->program;
+    for (; at->task < at->end && program->failure.code == WEFT_OK; at->task++, at->phase = 0) {
+        const wf_cpu_task *task = &program->tasks[at->task];
+        const bool is_left_out =
+            at->phase == 0 && task->is_gated && atomic_load(&program->status) != WF_STATUS_GOOD;
+        if (!is_left_out && at->phase < task->n_phases)
+            return &program->phases[task->first_phase + at->phase++];
     }
+    return NULL;
 }
 
 static weft_status enqueue(weft_device *base, wf_device_program *program, size_t first, size_t n,
                            weft_error *err)
 {
-    wf_cpu_pool *pool = get_device(base)->pool;
     WEFT_REQUIRE(err, first <= program->n_tasks && n <= program->n_tasks - first,
                  "cpu: tasks %zu to %zu were asked for, the program has %zu", first, first + n,
                  program->n_tasks);
     if (first == 0)
         atomic_store(&program->status, WF_STATUS_GOOD);
     program->failure.code = WEFT_OK;
+    run_place at = {program, first, first + n, 0};
     const uint64_t mode = wf_cpu_fenv_get();
     wf_cpu_fenv_set();
-    if (program->is_shared)
-        wf_cpu_pool_begin(pool);
-    for (size_t i = first; i < first + n; i++) {
-        const wf_cpu_task *task = &program->tasks[i];
-        if (task->is_gated && atomic_load(&program->status) != WF_STATUS_GOOD)
-            continue;
-        for (size_t k = 0; k < task->n_phases && program->failure.code == WEFT_OK; k++)
-            run_phase(pool, &program->phases[task->first_phase + k]);
-    }
-    if (program->is_shared)
-        wf_cpu_pool_end(pool);
+    wf_cpu_pool_run_row(get_device(base)->pool, next_phase, &at);
     wf_cpu_fenv_restore(mode);
     if (program->failure.code != WEFT_OK && err)
         *err = program->failure.error;

@@ -75,22 +75,32 @@ static bool is_little(const wf_task *task)
     return task->cost.flops + task->cost.bytes < 65536.0;
 }
 
-weft_status wf_cpu_add_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
-                             int64_t n_items, weft_error *err)
+static weft_status add_phase(wf_cpu_lower *q, wf_cpu_job phase, weft_error *err)
 {
     wf_device_program *p = q->program;
-    if (n_items > WF_CPU_MAX_ITEMS) {
+    if (phase.n_items > WF_CPU_MAX_ITEMS) {
         WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "cpu: task %u has %lld items, at most %d fit",
-                  q->task_idx, (long long)n_items, WF_CPU_MAX_ITEMS);
+                  q->task_idx, (long long)phase.n_items, WF_CPU_MAX_ITEMS);
     }
-    if (n_items <= 0)
+    if (phase.n_items <= 0)
         return WEFT_OK;
     WEFT_TRY(wf_array_reserve(&p->memory.allocator, &p->phases, &p->phases_capacity,
                               p->n_phases + 1, sizeof *p->phases, err));
-    const bool is_alone = n_items == 1 || is_little(q->task);
-    p->phases[p->n_phases++] = (wf_cpu_phase){run, params, n_items, is_alone};
-    p->is_shared |= !is_alone;
+    p->phases[p->n_phases++] = phase;
     return WEFT_OK;
+}
+
+weft_status wf_cpu_add_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
+                             int64_t n_items, weft_error *err)
+{
+    const wf_cpu_where where = is_little(q->task) ? WF_CPU_ONE : WF_CPU_ALL;
+    return add_phase(q, (wf_cpu_job){run, params, n_items, where}, err);
+}
+
+weft_status wf_cpu_add_caller_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
+                                    weft_error *err)
+{
+    return add_phase(q, (wf_cpu_job){run, params, 1, WF_CPU_CALLER}, err);
 }
 
 void wf_cpu_need_scratch(wf_cpu_lower *q, size_t size_bytes)

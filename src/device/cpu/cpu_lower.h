@@ -14,9 +14,8 @@ struct wf_device_program {
     wf_arena memory; // parameters of phases
     wf_cpu_task *tasks;
     size_t n_tasks;
-    wf_cpu_phase *phases;
+    wf_cpu_job *phases;
     size_t n_phases, phases_capacity;
-    bool is_shared; // a phase is for more than one thread
     size_t scratch_bytes;
     wf_cpu_status status;
     wf_cpu_failure failure;

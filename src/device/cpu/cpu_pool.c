@@ -1,11 +1,14 @@
-// The cpu device's threads: one job at a time, cut into numbered items; the caller takes part.
+// The cpu device's threads: a row of jobs, each cut into numbered items; the caller takes part.
 //
 // A job gives each thread a range of its items. A thread takes items from the front of its own range
 // and, when that is empty, from the back of the others'. So a thread meets in one task what it left
 // in its cache in the one before, and an item costs no shared cache line until the ranges run out. A
 // range is one word, and taking an item one compare-and-swap on it. Whoever has taken an item may read
-// the job, because the caller does not write the next one before every item is done. A thread that
-// sleeps or was descheduled between items is not waited for: the others take its range.
+// the job, because the next one is not written before every item is done.
+//
+// Whoever does the last item of a job begins the next one: no thread is waited for that has taken
+// nothing, not even the caller. On a machine with other work, where each thread is away half of the
+// time, the row so goes on with whichever is there.
 #include "device/cpu/cpu_pool.h"
 
 #include <stdatomic.h>
@@ -15,8 +18,8 @@
 #include "base/thread.h"
 #include "device/cpu/cpu_fenv.h"
 
-// How long a thread spins before it sleeps, while a program runs and after it: longer than the parts
-// of a program that one thread does alone, and than it takes to wake a thread.
+// How long a thread spins before it sleeps, during a row and after it: longer than the jobs that one
+// thread does alone, and than it takes to wake a thread.
 #define SPIN_RUNNING_NS 100000u
 #define SPIN_IDLE_NS 20000u
 // Pauses between two looks at the clock.
@@ -41,19 +44,20 @@ struct wf_cpu_pool {
     pool_thread *threads; // [0] is the caller
     size_t scratch_bytes;
 
-    // The job. Written by the caller while no item is open.
-    wf_cpu_item_fn *run;
-    const void *params;
+    // The row and its job. Written by whoever begins a job, while no item is open.
+    wf_cpu_next_fn *next;
+    void *user;
+    const wf_cpu_job *job;
 
     char padding_before[LINE_BYTES];
-    _Atomic uint32_t n_jobs; // so far; what the threads wait for
-    _Atomic bool is_running; // a program's run has begun and not ended
+    _Atomic uint32_t n_news; // changes with each job and each end of a row; what threads wait for
+    _Atomic bool is_any_asleep;
+    _Atomic bool is_running; // a row is not done
     _Atomic bool is_ending;
+    _Atomic bool is_for_caller; // the job is, and it has not begun
     char padding_between[LINE_BYTES];
     _Atomic uint32_t n_open; // items not done
     char padding_after[LINE_BYTES];
-    _Atomic uint32_t n_asleep;
-    _Atomic bool is_caller_asleep;
 };
 
 static bool take_first(_Atomic uint64_t *range, uint32_t *out_item)
@@ -80,33 +84,93 @@ static bool take_last(_Atomic uint64_t *range, uint32_t *out_item)
     return false;
 }
 
-// Takes and runs items until none is left.
-static void work(wf_cpu_pool *pool, const wf_cpu_worker *worker)
+static void run_all(const wf_cpu_job *job, const wf_cpu_worker *worker)
+{
+    for (int64_t i = 0; i < job->n_items; i++)
+        job->run(job->params, i, worker);
+}
+
+static void tell(wf_cpu_pool *pool)
+{
+    atomic_fetch_add(&pool->n_news, 1);
+    // Whoever goes to sleep says so first and looks at the word afterwards.
+    if (atomic_load(&pool->is_any_asleep) && atomic_exchange(&pool->is_any_asleep, false))
+        wf_word_wake(&pool->n_news);
+}
+
+static void open_job(wf_cpu_pool *pool, const wf_cpu_job *job)
+{
+    const uint64_t n = (uint64_t)job->n_items, n_threads = pool->n_threads;
+    WEFT_ASSERT(job->n_items <= WF_CPU_MAX_ITEMS);
+    pool->job = job;
+    atomic_store_explicit(&pool->n_open, (uint32_t)n, memory_order_relaxed);
+    for (uint64_t i = 0; i < n_threads; i++) {
+        const uint64_t first = (n * i + n_threads - 1) / n_threads;
+        const uint64_t end = (n * (i + 1) + n_threads - 1) / n_threads;
+        atomic_store_explicit(&pool->threads[i].range, first << 32 | end, memory_order_release);
+    }
+    tell(pool);
+}
+
+// Begins jobs until one has items for all: true. False: the row is done, or waits for the caller.
+static bool advance(wf_cpu_pool *pool, const wf_cpu_worker *worker)
+{
+    const wf_cpu_job *job;
+    while ((job = pool->next(pool->user)) != NULL) {
+        if (job->where == WF_CPU_CALLER && worker->idx != 0) {
+            pool->job = job;
+            atomic_store(&pool->is_for_caller, true);
+            tell(pool);
+            return false;
+        }
+        if (job->where == WF_CPU_ALL && job->n_items > 1 && pool->n_threads > 1) {
+            open_job(pool, job);
+            return true;
+        }
+        run_all(job, worker);
+    }
+    atomic_store(&pool->is_running, false);
+    if (worker->idx != 0)
+        tell(pool);
+    return false;
+}
+
+static uint32_t take_items(wf_cpu_pool *pool, const wf_cpu_worker *worker)
 {
     uint32_t n_done = 0, item;
     while (take_first(&pool->threads[worker->idx].range, &item)) {
-        pool->run(pool->params, (int64_t)item, worker);
+        pool->job->run(pool->job->params, (int64_t)item, worker);
         n_done++;
     }
     for (uint32_t k = 1; k < pool->n_threads; k++) {
         pool_thread *other = &pool->threads[(worker->idx + k) % pool->n_threads];
         while (take_last(&other->range, &item)) {
-            pool->run(pool->params, (int64_t)item, worker);
+            pool->job->run(pool->job->params, (int64_t)item, worker);
             n_done++;
         }
     }
-    if (n_done != 0 && atomic_fetch_sub(&pool->n_open, n_done) == n_done &&
-        atomic_load(&pool->is_caller_asleep))
-        wf_word_wake(&pool->n_open);
+    return n_done;
 }
 
-// Returns the number of a job that is not `seen`.
-static uint32_t wait_for_job(wf_cpu_pool *pool, uint32_t seen)
+// Takes and runs items until none is left, in this job and in those that it begins.
+static void work(wf_cpu_pool *pool, const wf_cpu_worker *worker)
+{
+    for (;;) {
+        const uint32_t n_done = take_items(pool, worker);
+        if (n_done == 0 || atomic_fetch_sub(&pool->n_open, n_done) != n_done)
+            return;
+        if (!advance(pool, worker))
+            return;
+    }
+}
+
+// Returns the word of news when it is not `seen`.
+static uint32_t wait_for_news(wf_cpu_pool *pool, uint32_t seen)
 {
     uint32_t now;
     const uint64_t start = wf_clock_ns();
     for (uint32_t i = 1;; i++) {
-        now = atomic_load_explicit(&pool->n_jobs, memory_order_acquire);
+        now = atomic_load_explicit(&pool->n_news, memory_order_acquire);
         if (now != seen)
             return now;
         wf_cpu_pause();
@@ -116,13 +180,13 @@ static uint32_t wait_for_job(wf_cpu_pool *pool, uint32_t seen)
         if (wf_clock_ns() - start > (is_running ? SPIN_RUNNING_NS : SPIN_IDLE_NS))
             break;
     }
-    // Whoever goes to sleep counts itself first and looks at the word afterwards; who changes it does
-    // so first and looks at the count afterwards.
-    atomic_fetch_add(&pool->n_asleep, 1);
-    while ((now = atomic_load(&pool->n_jobs)) == seen)
-        wf_word_wait(&pool->n_jobs, seen);
-    atomic_fetch_sub(&pool->n_asleep, 1);
-    return now;
+    for (;;) {
+        atomic_store(&pool->is_any_asleep, true);
+        now = atomic_load(&pool->n_news);
+        if (now != seen)
+            return now;
+        wf_word_wait(&pool->n_news, seen);
+    }
 }
 
 // As much of a thread's stack as an item takes: no step meets its first touch.
@@ -142,64 +206,12 @@ static void *thread_main(void *arg)
     wf_cpu_pool *pool = self->pool;
     touch_stack();
     for (uint32_t seen = 0;;) {
-        seen = wait_for_job(pool, seen);
+        seen = wait_for_news(pool, seen);
         if (atomic_load(&pool->is_ending))
             return NULL;
         wf_cpu_fenv_set();
         work(pool, &self->worker);
     }
-}
-
-static void wait_until_done(wf_cpu_pool *pool)
-{
-    const uint64_t start = wf_clock_ns();
-    uint32_t open;
-    for (uint32_t i = 1;; i++) {
-        if (atomic_load_explicit(&pool->n_open, memory_order_acquire) == 0)
-            return;
-        wf_cpu_pause();
-        if (i % N_PAUSES == 0 && wf_clock_ns() - start > SPIN_RUNNING_NS)
-            break;
-    }
-    atomic_store(&pool->is_caller_asleep, true);
-    while ((open = atomic_load(&pool->n_open)) != 0)
-        wf_word_wait(&pool->n_open, open);
-    atomic_store(&pool->is_caller_asleep, false);
-}
-
-static void announce(wf_cpu_pool *pool)
-{
-    atomic_fetch_add(&pool->n_jobs, 1);
-    if (atomic_load(&pool->n_asleep) != 0)
-        wf_word_wake(&pool->n_jobs);
-}
-
-void wf_cpu_pool_run_alone(wf_cpu_pool *pool, wf_cpu_item_fn *run, const void *params,
-                           int64_t n_items)
-{
-    for (int64_t i = 0; i < n_items; i++)
-        run(params, i, &pool->threads[0].worker);
-}
-
-void wf_cpu_pool_run(wf_cpu_pool *pool, wf_cpu_item_fn *run, const void *params, int64_t n_items)
-{
-    const uint64_t n = (uint64_t)n_items, n_threads = pool->n_threads;
-    WEFT_ASSERT(n_items <= WF_CPU_MAX_ITEMS);
-    if (n_threads == 1 || n_items <= 1) {
-        wf_cpu_pool_run_alone(pool, run, params, n_items);
-        return;
-    }
-    pool->run = run;
-    pool->params = params;
-    atomic_store_explicit(&pool->n_open, (uint32_t)n, memory_order_relaxed);
-    for (uint64_t i = 0; i < n_threads; i++) {
-        const uint64_t first = (n * i + n_threads - 1) / n_threads;
-        const uint64_t end = (n * (i + 1) + n_threads - 1) / n_threads;
-        atomic_store_explicit(&pool->threads[i].range, first << 32 | end, memory_order_release);
-    }
-    announce(pool);
-    work(pool, &pool->threads[0].worker);
-    wait_until_done(pool);
 }
 
 // The caller is the program's own thread and goes where the system likes. Where it meets a pinned
@@ -217,17 +229,40 @@ static void make_way(wf_cpu_pool *pool)
     pool->threads[0].processor = now;
 }
 
-void wf_cpu_pool_begin(wf_cpu_pool *pool)
+void wf_cpu_pool_run_row(wf_cpu_pool *pool, wf_cpu_next_fn *next, void *user)
 {
+    const wf_cpu_worker *caller = &pool->threads[0].worker;
     make_way(pool);
+    pool->next = next;
+    pool->user = user;
     atomic_store(&pool->is_running, true);
-    if (atomic_load(&pool->n_asleep) != 0)
-        announce(pool); // a job without items
+    uint32_t seen = atomic_load(&pool->n_news);
+    if (advance(pool, caller))
+        work(pool, caller);
+    while (atomic_load(&pool->is_running)) {
+        seen = wait_for_news(pool, seen);
+        if (atomic_load(&pool->is_for_caller)) {
+            atomic_store(&pool->is_for_caller, false);
+            run_all(pool->job, caller);
+            if (!advance(pool, caller))
+                continue;
+        }
+        work(pool, caller);
+    }
 }
 
-void wf_cpu_pool_end(wf_cpu_pool *pool)
+// A row of one job.
+static const wf_cpu_job *next_only(void *user)
 {
-    atomic_store(&pool->is_running, false);
+    const wf_cpu_job **job = user, *only = *job;
+    *job = NULL;
+    return only;
+}
+
+void wf_cpu_pool_run(wf_cpu_pool *pool, wf_cpu_item_fn *run, const void *params, int64_t n_items)
+{
+    const wf_cpu_job job = {run, params, n_items, WF_CPU_ALL}, *row = &job;
+    wf_cpu_pool_run_row(pool, next_only, (void *)&row);
 }
 
 // Each thread a processor of its own, the caller's left out.
@@ -281,7 +316,7 @@ void wf_cpu_pool_destroy(wf_cpu_pool *pool)
         return;
     const wf_allocator allocator = pool->allocator;
     atomic_store(&pool->is_ending, true);
-    announce(pool);
+    tell(pool);
     for (uint32_t i = 1; i < pool->n_threads; i++)
         wf_thread_join(&pool->threads[i].thread);
     for (uint32_t i = 0; i < pool->n_threads; i++)

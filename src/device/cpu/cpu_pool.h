@@ -27,15 +27,27 @@ uint32_t wf_cpu_pool_n_threads(const wf_cpu_pool *pool);
 // Gives every thread size_bytes of scratch at least; what was there is lost.
 weft_status wf_cpu_pool_reserve(wf_cpu_pool *pool, size_t size_bytes, weft_error *err);
 
-// Calls run(params, item, worker) for every item in [0, n_items) and returns when all are done, in any
-// order on any threads. One caller at a time.
+typedef enum wf_cpu_where {
+    WF_CPU_ALL,    // any threads
+    WF_CPU_ONE,    // so little that one thread does it, whichever comes to it
+    WF_CPU_CALLER, // the calling thread only
+} wf_cpu_where;
+
+// run(params, item, worker) for every item in [0, n_items), in any order.
+typedef struct wf_cpu_job {
+    wf_cpu_item_fn *run;
+    const void *params;
+    int64_t n_items;
+    wf_cpu_where where;
+} wf_cpu_job;
+
+// The next job of a row, which stays as it is until the one behind it is asked for; NULL: the row is done.
+// Called on any of the threads, one call at a time, when the job before is done.
+typedef const wf_cpu_job *wf_cpu_next_fn(void *user);
+
+// Runs jobs one after the other and returns when the last is done. One caller at a time.
+void wf_cpu_pool_run_row(wf_cpu_pool *pool, wf_cpu_next_fn *next, void *user);
+// The same for one job.
 void wf_cpu_pool_run(wf_cpu_pool *pool, wf_cpu_item_fn *run, const void *params, int64_t n_items);
-// The same on the calling thread: for work that is shorter than handing it over.
-void wf_cpu_pool_run_alone(wf_cpu_pool *pool, wf_cpu_item_fn *run, const void *params,
-                           int64_t n_items);
-// Around jobs that follow one another closely: begin wakes the threads, which then wait for the next
-// job without sleeping for a while. Optional.
-void wf_cpu_pool_begin(wf_cpu_pool *pool);
-void wf_cpu_pool_end(wf_cpu_pool *pool);
 
 #endif
