@@ -4,21 +4,15 @@
 
 #include "device/cpu/kernel/cpu_gemm_vec.h"
 
-#include <stddef.h>
-
 typedef int32_t vi __attribute__((vector_size(VL * 4)));
 
 // The first n < VL floats of p, fill behind them; nothing behind them is read. v_keep: v with +0 there.
 #if defined(WF_ISA_AVX512)
-VEC_INLINE vf v_load_part(const float *p, size_t n, vf fill)
+VEC_INLINE vf v_load_fill(const float *p, int64_t n, vf fill)
 {
     return (vf)_mm512_mask_loadu_ps((__m512)fill, (__mmask16)((1u << n) - 1u), p);
 }
-VEC_INLINE void v_store_part(float *p, vf v, size_t n)
-{
-    _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1u), (__m512)v);
-}
-VEC_INLINE vf v_keep(vf v, size_t n)
+VEC_INLINE vf v_keep(vf v, int64_t n)
 {
     return (vf)_mm512_maskz_mov_ps((__mmask16)((1u << n) - 1u), (__m512)v);
 }
@@ -38,44 +32,32 @@ VEC_INLINE int32_t v_top_int(vi a)
         top = a[i] > top ? a[i] : top;
     return top;
 }
-VEC_INLINE vi v_first(size_t n)
-{
-    static const int32_t edge[2 * VL] = {
-#if VL == 8
-        -1,
-        -1,
-        -1,
-        -1,
-#endif
-        -1,
-        -1,
-        -1,
-        -1
-    };
-    vi mask;
-    memcpy(&mask, edge + VL - n, sizeof mask);
-    return mask;
-}
-VEC_INLINE vf v_keep(vf v, size_t n)
-{
-    return (vf)(v_first(n) & (vi)v);
-}
 #if defined(WF_ISA_AVX2)
-VEC_INLINE vf v_load_part(const float *p, size_t n, vf fill)
+VEC_INLINE vf v_load_fill(const float *p, int64_t n, vf fill)
 {
-    const vi mask = v_first(n);
-    return (vf)_mm256_blendv_ps((__m256)fill, _mm256_maskload_ps(p, (__m256i)mask), (__m256)mask);
+    const __m256i mask = v_first(n);
+    return (vf)_mm256_blendv_ps((__m256)fill, _mm256_maskload_ps(p, mask), (__m256)mask);
+}
+VEC_INLINE vf v_keep(vf v, int64_t n)
+{
+    return (vf)((vi)v_first(n) & (vi)v);
 }
 VEC_INLINE vi v_max_int(vi a, vi b)
 {
     return (vi)_mm256_max_epi32((__m256i)a, (__m256i)b);
 }
 #else
-VEC_INLINE vf v_load_part(const float *p, size_t n, vf fill)
+VEC_INLINE vf v_load_fill(const float *p, int64_t n, vf fill)
 {
-    for (size_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++)
         fill[i] = p[i];
     return fill;
+}
+VEC_INLINE vf v_keep(vf v, int64_t n)
+{
+    for (int64_t i = n; i < VL; i++)
+        v[i] = 0.0f;
+    return v;
 }
 VEC_INLINE vi v_max_int(vi a, vi b)
 {
@@ -83,11 +65,6 @@ VEC_INLINE vi v_max_int(vi a, vi b)
     return (is_above & a) | (~is_above & b);
 }
 #endif
-VEC_INLINE void v_store_part(float *p, vf v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        p[i] = v[i];
-}
 #endif
 
 // Integers in the order of maxima: NaN above all, +0 above -0. NaN becomes the one NaN. None is INT32_MIN.

@@ -45,7 +45,7 @@ VEC_INLINE void add_lanes(vf lane[N_VECTORS], const float *x, size_t n)
         if (i + VL <= n)
             lane[v] += v_load(x + i);
         else if (i < n)
-            lane[v] += v_load_part(x + i, n - i, v_zero());
+            lane[v] += v_load_part(x + i, (int64_t)(n - i));
     }
 }
 
@@ -228,15 +228,15 @@ static void sum_column_rows(const wf_cpu_parts *acc, const void *px, size_t n_ro
     for (; j < n; j += VL) {
         const size_t width = n - j;
         const bool is_whole = width >= VL;
-        vf sum = is_whole ? v_load(out + j) : v_load_part(out + j, width, v_zero());
+        vf sum = is_whole ? v_load(out + j) : v_load_part(out + j, (int64_t)width);
         for (int64_t i = 0; i < (int64_t)n_rows; i++) {
             const float *row = x + i * pitch + j;
-            sum += is_whole ? v_load(row) : v_load_part(row, width, v_zero());
+            sum += is_whole ? v_load(row) : v_load_part(row, (int64_t)width);
         }
         if (is_whole)
             v_store(out + j, sum);
         else
-            v_store_part(out + j, sum, width);
+            v_store_part(out + j, sum, (int64_t)width);
     }
 }
 
@@ -253,7 +253,7 @@ static void max_f32_row_chunks(const wf_cpu_parts *out, const void *x, size_t n_
         for (; i + VL <= n; i += VL)
             best = v_max_int(best, v_to_key(v_load(row + i)));
         if (i < n)
-            best = v_max_int(best, v_to_key(v_load_part(row + i, n - i, lowest)));
+            best = v_max_int(best, v_to_key(v_load_fill(row + i, (int64_t)(n - i), lowest)));
         const uint32_t top = (uint32_t)v_top_int(best);
         ((float *)out->part[0])[r] = wf_as_f32(top ^ ((0u - (top >> 31)) >> 1));
     }
@@ -345,7 +345,8 @@ VEC_INLINE void add_squares(vf lane[N_VECTORS], const float *x, size_t n, float 
         if (i + VL <= n)
             d = v_load(x + i) - mid;
         else if (i < n)
-            d = v_keep(v_load_part(x + i, n - i, mid) - mid, n - i); // an infinite mean: not 0
+            d = v_keep(v_load_fill(x + i, (int64_t)(n - i), mid) - mid,
+                       (int64_t)(n - i)); // an infinite mean: not 0
         lane[v] = v_fma(d, d, lane[v]);
     }
 }
@@ -441,12 +442,12 @@ static void moments_of_part(const wf_cpu_parts *acc, const float *x, int64_t row
     vf sum = v_zero(), squares = v_zero();
     for (int64_t i = 0; i < rows; i++) {
         const float *row = x + i * pitch + j;
-        sum += is_whole ? v_load(row) : v_load_part(row, width, v_zero());
+        sum += is_whole ? v_load(row) : v_load_part(row, (int64_t)width);
     }
     const vf mean = sum / v_set((float)rows);
     for (int64_t i = 0; i < rows; i++) {
         const float *row = x + i * pitch + j;
-        const vf d = (is_whole ? v_load(row) : v_load_part(row, width, v_zero())) - mean;
+        const vf d = (is_whole ? v_load(row) : v_load_part(row, (int64_t)width)) - mean;
         squares = v_fma(d, d, squares);
     }
     const vf results[WF_CPU_N_PARTS] = {mean, squares, v_set((float)rows)};
