@@ -1,11 +1,12 @@
 // weft inspect: layers of a recipe or run, parameters, flops, and memory by batch size.
 #include <inttypes.h>
 
-#include "run_verb.h"
+#include "pass_listing.h"
 
 typedef struct options {
     cli_common common;
     int64_t batch;
+    bool wants_passes;
 } options;
 
 typedef struct listing {
@@ -183,13 +184,17 @@ static int run_inspect(const cli_verb *verb, int argc, char **argv)
     code = cli_run_open(&o.common, argv[0], (const char *const *)argv + 1, (size_t)(n_words - 1),
                         &run);
     if (code == CLI_OK)
-        code = inspect(&o, &run);
+        code = o.wants_passes
+                   ? cli_list_passes(&run, o.batch == CLI_UNSET ? 0 : o.batch, o.common.is_json)
+                   : inspect(&o, &run);
     cli_run_close(&run);
     return code;
 }
 
 static const cli_flag flags[] = {
     {"batch", CLI_INTEGER, offsetof(options, batch), "N", "memory for this batch size only"},
+    {"passes", CLI_SWITCH, offsetof(options, wants_passes), NULL,
+     "instead: the tasks of a step and the bytes that each moves"},
 };
 
 const cli_verb cli_verb_inspect = {
@@ -199,7 +204,8 @@ const cli_verb cli_verb_inspect = {
     .text =
         "Flops of layers are forward, for one sample; those of a step hold all of it. Memory is\n"
         "what a training takes: weights, optimiser, and the programs of whole and short\n"
-        "batches, planned for the device. Nothing runs.",
+        "batches, planned for the device. Passes are those of a training step over memory: an\n"
+        "operand read, a result written. Nothing runs.",
     .wants = CLI_WANTS_DEVICE | CLI_WANTS_PRECISION | CLI_WANTS_SEED,
     .flags = flags,
     .n_flags = CLI_COUNT(flags),

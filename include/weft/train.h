@@ -320,6 +320,23 @@ WEFT_API weft_status weft_inspect_run(weft_recipe *recipe, weft_device *device,
                                       const int64_t *batches, size_t n_batches,
                                       const weft_inspect_events *events, weft_error *err);
 
+// A task of a training step, and its passes over memory: each operand is read once, each result written once;
+// of a broadcast what it reaches. Scratch (packed weights, partial sums) is not counted.
+typedef struct weft_task_info {
+    const char *kind; // "map", "contract"
+    const char *name; // of the node, or the last of them, with its scope: "fc1/matmul"
+    bool has_epilogue;
+    uint32_t n_reads, n_writes; // tensors
+    uint64_t bytes_read, bytes_written;
+} weft_task_info;
+
+// Calls found() for every task of a step with a batch of that size (0: the recipe's), in order. Strings are
+// valid during the call. Nothing runs.
+// Errors: as weft_train_run up to the plan.
+WEFT_API weft_status weft_inspect_passes(weft_recipe *recipe, weft_device *device, int64_t batch,
+                                         void (*found)(void *user, const weft_task_info *info),
+                                         void *user, weft_error *err);
+
 #ifdef __cplusplus
 }
 #endif

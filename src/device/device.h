@@ -14,6 +14,7 @@ typedef struct wf_device_caps {
     bool fuse; // see wf_plan_options
     bool apart_rows;
     bool channels_last;
+    uint32_t epilogues;
     bool is_truth; // floats are held as double: the float64 mode of ref
     size_t elem_bytes[WEFT_N_DTYPES];
     size_t max_buffer_bytes; // the largest single buffer

@@ -1,6 +1,7 @@
 // Which nodes share a task. Elementwise nodes join the group of one of their operands when they
 // walk the same space; a reduction turns a group into ROW or COLUMN; two groups merge when a node
-// reads both. A join that would make two groups wait for each other is refused (would_cycle).
+// reads both. A join that would make two groups wait for each other is refused (would_cycle). Where the
+// device can, elementwise nodes join the group of the product that they read: its epilogue.
 // Fusion changes no bit: the graph after the canonical pass fixes every value.
 #include <string.h>
 
@@ -58,8 +59,9 @@ static bool is_in(const wf_planner *p, uint32_t node_idx, uint32_t a, uint32_t b
     return group != WF_NO_INDEX && (group == a || group == b);
 }
 
-// The value inside groups a or b that an operand stands for: the operand itself, or, in a ROW group,
-// the per-row value behind a broadcast. 0: it comes from outside.
+// The value inside groups a or b that an operand stands for: the operand itself, in a ROW group the
+// per-row value behind a broadcast, in a product's the product behind its reshape. 0: it comes from
+// outside.
 static wf_id inside_source(const wf_planner *p, wf_id id, uint32_t a, uint32_t b)
 {
     const wf_value *v = wf_graph_value(p->g, id);
@@ -72,6 +74,8 @@ static wf_id inside_source(const wf_planner *p, wf_id id, uint32_t a, uint32_t b
     if (!is_in(p, base->node, a, b))
         return 0;
     const wf_group *group = &p->groups[p->group_of[base->node]];
+    if (group->product == base->node && group->product_value == id)
+        return node->inputs[0];
     // A view that does not stretch is none: where all inner axes are 1, a permute looks like one.
     const bool is_broadcast = group->kind == WF_TASK_ROW && has_outer_dims(group, &base->type) &&
                               has_dims(group, &v->type) && !has_dims(group, &base->type);
@@ -165,6 +169,7 @@ static weft_status new_group(wf_planner *p, uint32_t node_idx, wf_task_kind kind
     wf_group *grp = &p->groups[p->n_groups];
     memset(grp, 0, sizeof *grp);
     grp->kind = kind;
+    grp->product = WF_NO_INDEX;
     grp->is_update = p->is_update[node_idx];
     grp->ndim = space->ndim;
     memcpy(grp->dims, space->dims, sizeof grp->dims);
@@ -181,6 +186,11 @@ static weft_status merge_groups(wf_planner *p, uint32_t into, uint32_t from)
         dst->kind = src->kind;
         dst->has_reduce = true;
         memcpy(dst->is_inner, src->is_inner, sizeof dst->is_inner);
+    }
+    if (src->product != WF_NO_INDEX) {
+        dst->kind = src->kind;
+        dst->product = src->product;
+        dst->product_value = src->product_value;
     }
     wf_free(p->allocator, src->nodes);
     src->nodes = NULL;
@@ -235,13 +245,18 @@ static bool is_behind_reduce(const wf_planner *p, uint32_t group, const wf_node 
     return false;
 }
 
+static bool takes_maps(const wf_group *grp)
+{
+    return grp->kind == WF_TASK_MAP || grp->has_reduce || grp->product != WF_NO_INDEX;
+}
+
 // May a map node live in this group, by its shape alone?
 static bool fits_map(const wf_planner *p, uint32_t group, uint32_t node_idx)
 {
     const wf_group *grp = &p->groups[group];
     const wf_node *node = &p->g->nodes[node_idx];
     const weft_type *t = wf_planner_type(p, node->first_output);
-    if (grp->kind != WF_TASK_MAP && !grp->has_reduce)
+    if (!takes_maps(grp))
         return false;
     const bool is_behind = grp->has_reduce && is_behind_reduce(p, group, node);
     if (has_dims(grp, t)) {
@@ -259,9 +274,21 @@ static bool splits_alike(const wf_group *a, const wf_group *b)
            (a->kind == b->kind && !memcmp(a->is_inner, b->is_inner, sizeof a->is_inner));
 }
 
-static bool is_fusable(const wf_group *grp)
+// A product's results leave its task as they are or elementwise: nothing is reduced there.
+static bool is_special(const wf_group *grp)
 {
-    return grp->kind == WF_TASK_MAP || grp->has_reduce;
+    return grp->has_reduce || grp->product != WF_NO_INDEX;
+}
+
+static uint32_t absorbed_group(const wf_planner *p, wf_id id)
+{
+    const wf_value *v = wf_graph_value(p->g, id);
+    const wf_node *node = &p->g->nodes[v->node];
+    if (p->group_of[v->node] != WF_NO_INDEX || !(node->op->flags & WF_OP_VIEW) ||
+        node->n_inputs != 1)
+        return p->group_of[v->node];
+    const uint32_t group = p->group_of[wf_graph_value(p->g, node->inputs[0])->node];
+    return group != WF_NO_INDEX && p->groups[group].product_value == id ? group : WF_NO_INDEX;
 }
 
 // After a node has joined `group`: takes in the other groups that it reads, where they fit.
@@ -269,13 +296,13 @@ static weft_status absorb_operands(wf_planner *p, uint32_t *group, uint32_t node
 {
     const wf_node *node = &p->g->nodes[node_idx];
     for (uint32_t i = 0; i < node->n_inputs; i++) {
-        const uint32_t other = p->group_of[wf_graph_value(p->g, node->inputs[i])->node];
+        const uint32_t other = absorbed_group(p, node->inputs[i]);
         if (other == WF_NO_INDEX || other == *group)
             continue;
         const wf_group *a = &p->groups[*group], *b = &p->groups[other];
-        if (!is_fusable(b) || a->is_update != b->is_update || a->ndim != b->ndim ||
+        if (!takes_maps(b) || a->is_update != b->is_update || a->ndim != b->ndim ||
             memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof(int64_t)) != 0 ||
-            !splits_alike(a, b) || (a->has_reduce && b->has_reduce)) {
+            !splits_alike(a, b) || (is_special(a) && is_special(b))) {
             continue;
         }
         if ((a->has_reduce || b->has_reduce) &&
@@ -381,8 +408,8 @@ static weft_status group_reduce_node(wf_planner *p, uint32_t node_idx)
     const weft_type *space = wf_planner_type(p, node->inputs[0]);
     const uint32_t group = p->group_of[wf_graph_value(p->g, node->inputs[0])->node];
     bool joined = false;
-    if (group != WF_NO_INDEX && is_fusable(&p->groups[group]) &&
-        has_dims(&p->groups[group], space)) {
+    if (group != WF_NO_INDEX && p->groups[group].product == WF_NO_INDEX &&
+        takes_maps(&p->groups[group]) && has_dims(&p->groups[group], space)) {
         wf_group *grp = &p->groups[group];
         const bool is_same = grp->has_reduce && grp->kind == kind &&
                              !memcmp(grp->is_inner, is_inner, sizeof is_inner);
@@ -430,6 +457,61 @@ static void mark_updates(wf_planner *p)
     }
 }
 
+// Is the view the value itself in other dims, rows cut or joined and columns kept?
+static bool is_rows_recut(const wf_planner *p, const wf_node *view)
+{
+    const weft_type *in = wf_planner_type(p, view->inputs[0]);
+    const weft_type *out = wf_planner_type(p, view->first_output);
+    const wf_node_info info = {view->op, 1, in, 1, out, view->attrs};
+    wf_strided from = {.ndim = in->ndim}, to = {.ndim = out->ndim};
+    int64_t want[WEFT_MAX_DIM];
+    if (!view->op->view || out->ndim == 0 || in->dims[in->ndim - 1] != out->dims[out->ndim - 1] ||
+        wf_type_count(in) != wf_type_count(out))
+        return false;
+    memcpy(from.dims, in->dims, sizeof from.dims);
+    memcpy(to.dims, out->dims, sizeof to.dims);
+    wf_dense_strides(in, false, from.strides);
+    wf_dense_strides(out, false, want);
+    if (!view->op->view(&info, &from, &to))
+        return false;
+    for (int32_t i = 0; i < out->ndim; i++) {
+        if (out->dims[i] != 1 && to.strides[i] != want[i])
+            return false;
+    }
+    return to.offset == 0;
+}
+
+// The value by which a product is read: where everything reads one view that only cuts its rows otherwise,
+// that; the epilogue then lives in those dims.
+static wf_id find_product_value(const wf_planner *p, const wf_node *node)
+{
+    const wf_id id = node->first_output;
+    if (node->op->task != WF_TASK_CONTRACT || p->is_output[id] ||
+        p->use_start[id + 1] - p->use_start[id] != 1)
+        return id;
+    const wf_node *user = &p->g->nodes[p->uses[p->use_start[id]]];
+    const bool is_view = (user->op->flags & WF_OP_VIEW) && user->n_inputs == 1;
+    return is_view && is_rows_recut(p, user) ? user->first_output : id;
+}
+
+// A product that the device gives an epilogue: f32, and no weight's gradient by a convolution, whose sums are
+// put together from parts in an order of their own.
+static weft_status group_product_node(wf_planner *p, uint32_t node_idx)
+{
+    const wf_node *node = &p->g->nodes[node_idx];
+    const bool is_alone = !(p->options->epilogues >> node->op->task & 1u) ||
+                          (node->op->flags & WF_OP_WEIGHT_RESULT) ||
+                          wf_planner_type(p, node->first_output)->dtype != WEFT_F32;
+    const wf_id value = is_alone ? node->first_output : find_product_value(p, node);
+    WEFT_TRY(new_group(p, node_idx, node->op->task, wf_planner_type(p, value)));
+    if (is_alone)
+        return WEFT_OK;
+    wf_group *grp = &p->groups[p->group_of[node_idx]];
+    grp->product = node_idx;
+    grp->product_value = value;
+    return WEFT_OK;
+}
+
 weft_status wf_plan_group(wf_planner *p)
 {
     mark_updates(p);
@@ -441,6 +523,8 @@ weft_status wf_plan_group(wf_planner *p)
             WEFT_TRY(group_map_node(p, n));
         } else if (is_reduce_node(node)) {
             WEFT_TRY(group_reduce_node(p, n));
+        } else if (node->op->task == WF_TASK_CONTRACT || node->op->task == WF_TASK_CONV) {
+            WEFT_TRY(group_product_node(p, n));
         } else {
             // What only places its operands (pad, concat) becomes copies, which nothing joins.
             const wf_task_kind kind = node->op->place ? WF_TASK_NONE : node->op->task;

@@ -2,196 +2,7 @@
 #include <string.h>
 
 #include "op/inst.h"
-#include "plan/planner.h"
-
-weft_status wf_plan_add_task(wf_planner *p, wf_task **out_task)
-{
-    wf_plan *plan = p->plan;
-    if (plan->n_tasks == p->tasks_capacity) {
-        size_t capacity = p->tasks_capacity ? p->tasks_capacity * 2 : 64;
-        wf_task *larger;
-        WEFT_TRY(wf_plan_take(p, capacity, sizeof *larger, &larger));
-        if (plan->n_tasks)
-            memcpy(larger, plan->tasks, plan->n_tasks * sizeof *larger);
-        plan->tasks = larger;
-        p->tasks_capacity = capacity;
-    }
-    *out_task = &plan->tasks[plan->n_tasks++];
-    memset(*out_task, 0, sizeof **out_task);
-    (*out_task)->workspace = WF_NO_INDEX;
-    (*out_task)->first_step = WF_NO_INDEX;
-    return WEFT_OK;
-}
-
-// ---- a kernel under construction
-typedef struct {
-    wf_planner *p;
-    uint32_t group; // WF_NO_INDEX for copies
-    wf_kernel *kernel;
-    wf_view *in_views, *out_views;
-    size_t insts_capacity, inputs_capacity, outputs_capacity;
-    uint32_t *inst_of; // by value: its instruction; WF_NO_INDEX
-} builder;
-
-static weft_status builder_init(builder *b, wf_planner *p, wf_kernel_kind kind, int32_t ndim,
-                                const int64_t *dims, size_t max_insts, size_t max_operands)
-{
-    *b = (builder){.p = p, .group = WF_NO_INDEX};
-    WEFT_TRY(wf_plan_take(p, 1, sizeof *b->kernel, &b->kernel));
-    b->kernel->kind = kind;
-    b->kernel->ndim = ndim;
-    memcpy(b->kernel->dims, dims, (size_t)ndim * sizeof *dims);
-    b->kernel->n_levels = 1;
-    b->insts_capacity = max_insts;
-    b->inputs_capacity = b->outputs_capacity = max_operands;
-    WEFT_TRY(wf_plan_take(p, max_insts, sizeof(wf_inst), &b->kernel->insts));
-    WEFT_TRY(wf_plan_take(p, max_operands, sizeof(wf_access), &b->kernel->inputs));
-    WEFT_TRY(wf_plan_take(p, max_operands, sizeof(wf_access), &b->kernel->outputs));
-    WEFT_TRY(wf_plan_take(p, max_operands, sizeof(wf_view), &b->in_views));
-    return wf_plan_take(p, max_operands, sizeof(wf_view), &b->out_views);
-}
-
-static uint32_t add_inst(builder *b, wf_inst inst)
-{
-    wf_kernel *k = b->kernel;
-    WEFT_ASSERT(k->n_insts < b->insts_capacity);
-    bool is_outer = k->kind != WF_KERNEL_MAP;
-    for (uint32_t i = 0; i < inst.n_args; i++) {
-        const wf_inst *arg = &k->insts[inst.args[i]];
-        const int32_t level = arg->level + (arg->kind == WF_INST_REDUCE ? 1 : 0);
-        inst.level = inst.level > level ? inst.level : level;
-        is_outer &= arg->is_outer;
-    }
-    if (inst.kind == WF_INST_REDUCE) {
-        inst.is_outer = true;
-    } else if (inst.n_args) {
-        inst.is_outer = inst.kind == WF_INST_RANDOM ? false : is_outer;
-    }
-    if (inst.level + 1 > k->n_levels)
-        k->n_levels = inst.level + 1;
-    k->insts[k->n_insts] = inst;
-    return (uint32_t)k->n_insts++;
-}
-
-static bool varies_inside(const wf_kernel *k, const int64_t *strides)
-{
-    for (int32_t i = 0; i < k->ndim; i++) {
-        if (k->is_inner[i] && k->dims[i] != 1 && strides[i] != 0)
-            return true;
-    }
-    return false;
-}
-
-static uint32_t add_operand(const wf_location *l, weft_dtype dtype, wf_access *accesses,
-                            wf_view *views, size_t *n, int32_t ndim)
-{
-    wf_access access = {.dtype = dtype, .offset = l->at.offset};
-    for (int32_t i = 0; i < ndim; i++) {
-        access.strides[i] = l->at.dims[i] == 1 ? 0 : l->at.strides[i];
-    }
-    for (size_t i = 0; i < *n; i++) {
-        if (views[i].buffer == l->buffer && !memcmp(&accesses[i], &access, sizeof access)) {
-            return (uint32_t)i;
-        }
-    }
-    accesses[*n] = access;
-    views[*n] = wf_plan_view(l, dtype);
-    return (uint32_t)(*n)++;
-}
-
-static uint32_t add_const(builder *b, weft_dtype dtype, uint64_t bits)
-{
-    return add_inst(b, (wf_inst){.kind = WF_INST_CONST,
-                                 .dtype = dtype,
-                                 .is_outer = b->kernel->kind != WF_KERNEL_MAP,
-                                 .bits = bits});
-}
-
-// The operand as an instruction: a constant, or a load. A scalar (seed, step) is loaded by every
-// point from the same place.
-static weft_status add_load(builder *b, wf_id id, uint32_t *out_inst)
-{
-    wf_planner *p = b->p;
-    const weft_type *t = wf_planner_type(p, id);
-    uint64_t bits;
-    if (wf_plan_scalar_bits(p, id, &bits)) {
-        *out_inst = add_const(b, t->dtype, bits);
-        return WEFT_OK;
-    }
-    wf_location l;
-    WEFT_TRY(wf_plan_locate(p, id, &l));
-    if (t->ndim != b->kernel->ndim) { // only scalars may differ in rank
-        l.at.ndim = b->kernel->ndim;
-        for (int32_t i = 0; i < l.at.ndim; i++)
-            l.at.dims[i] = 1;
-    }
-    const uint32_t operand = add_operand(&l, t->dtype, b->kernel->inputs, b->in_views,
-                                         &b->kernel->n_inputs, b->kernel->ndim);
-    const bool is_outer = b->kernel->kind != WF_KERNEL_MAP &&
-                          !varies_inside(b->kernel, b->kernel->inputs[operand].strides);
-    *out_inst = add_inst(
-        b, (wf_inst){
-               .kind = WF_INST_LOAD, .dtype = t->dtype, .is_outer = is_outer, .operand = operand});
-    return WEFT_OK;
-}
-
-static void add_store(builder *b, uint32_t inst, const wf_location *l, weft_dtype dtype)
-{
-    wf_location shaped = *l;
-    if (l->at.ndim != b->kernel->ndim) {
-        shaped.at.ndim = b->kernel->ndim;
-        for (int32_t i = 0; i < shaped.at.ndim; i++)
-            shaped.at.dims[i] = 1;
-    }
-    const uint32_t operand = add_operand(&shaped, dtype, b->kernel->outputs, b->out_views,
-                                         &b->kernel->n_outputs, b->kernel->ndim);
-    const uint32_t store = add_inst(b, (wf_inst){.kind = WF_INST_STORE,
-                                                 .dtype = dtype,
-                                                 .n_args = 1,
-                                                 .args = {inst},
-                                                 .operand = operand});
-    // A per-row value may be stored at every point of its row.
-    b->kernel->insts[store].is_outer =
-        b->kernel->insts[store].is_outer &&
-        !varies_inside(b->kernel, b->kernel->outputs[operand].strides);
-}
-
-static weft_status finish_kernel(builder *b, bool is_gated, const uint32_t *nodes, size_t n_nodes)
-{
-    static const wf_task_kind kinds[] = {[WF_KERNEL_MAP] = WF_TASK_MAP,
-                                         [WF_KERNEL_ROW] = WF_TASK_ROW,
-                                         [WF_KERNEL_COLUMN] = WF_TASK_COLUMN};
-    wf_planner *p = b->p;
-    uint32_t *copy;
-    WEFT_TRY(wf_plan_take(p, n_nodes, sizeof *copy, &copy));
-    memcpy(copy, nodes, n_nodes * sizeof *copy);
-    wf_task *task;
-    WEFT_TRY(wf_plan_add_task(p, &task));
-    task->kind = kinds[b->kernel->kind];
-    task->kernel = b->kernel;
-    task->node = &p->g->nodes[nodes[n_nodes - 1]];
-    task->n_inputs = b->kernel->n_inputs;
-    task->inputs = b->in_views;
-    task->n_outputs = b->kernel->n_outputs;
-    task->outputs = b->out_views;
-    task->is_gated = is_gated;
-    task->nodes = copy;
-    task->n_nodes = n_nodes;
-    return WEFT_OK;
-}
-
-weft_status wf_plan_add_copy(wf_planner *p, weft_dtype dtype, const wf_location *src,
-                             const wf_location *dst, bool is_gated, uint32_t node_idx)
-{
-    builder b;
-    WEFT_TRY(builder_init(&b, p, WF_KERNEL_MAP, src->at.ndim, src->at.dims, 2, 1));
-    const uint32_t operand =
-        add_operand(src, dtype, b.kernel->inputs, b.in_views, &b.kernel->n_inputs, b.kernel->ndim);
-    const uint32_t load =
-        add_inst(&b, (wf_inst){.kind = WF_INST_LOAD, .dtype = dtype, .operand = operand});
-    add_store(&b, load, dst, dtype);
-    return finish_kernel(&b, is_gated, &node_idx, 1);
-}
+#include "plan/kernel_builder.h"
 
 // ---- which values of a group are stored
 static bool is_read_outside(const wf_planner *p, wf_id id, uint32_t group)
@@ -205,7 +16,7 @@ static bool is_read_outside(const wf_planner *p, wf_id id, uint32_t group)
             continue;
         if (!(user->op->flags & WF_OP_VIEW))
             return true;
-        // A view that only the group itself reads is resolved inside it (broadcast in a ROW).
+        // A view that only the group itself reads is resolved inside it (broadcast in a ROW, the product's).
         if (is_read_outside(p, user->first_output, group))
             return true;
         for (uint32_t w = p->use_start[user->first_output];
@@ -214,7 +25,9 @@ static bool is_read_outside(const wf_planner *p, wf_id id, uint32_t group)
             const bool is_broadcast = grp->kind == WF_TASK_ROW &&
                                       wf_planner_type(p, id)->ndim == grp->ndim &&
                                       wf_planner_type(p, user->first_output)->ndim == grp->ndim;
-            if (p->group_of[p->uses[w]] == group && !is_broadcast)
+            const bool is_product =
+                grp->product != WF_NO_INDEX && grp->product_value == user->first_output;
+            if (p->group_of[p->uses[w]] == group && !is_broadcast && !is_product)
                 return true;
         }
     }
@@ -222,7 +35,7 @@ static bool is_read_outside(const wf_planner *p, wf_id id, uint32_t group)
 }
 
 // The instruction of an operand: of its own node, or of the per-row value behind a broadcast.
-static weft_status operand_inst(builder *b, wf_id id, uint32_t *out_inst)
+static weft_status operand_inst(wf_kernel_builder *b, wf_id id, uint32_t *out_inst)
 {
     if (b->inst_of[id] != WF_NO_INDEX) {
         *out_inst = b->inst_of[id];
@@ -237,12 +50,12 @@ static weft_status operand_inst(builder *b, wf_id id, uint32_t *out_inst)
             return WEFT_OK;
         }
     }
-    WEFT_TRY(add_load(b, id, out_inst));
+    WEFT_TRY(wf_kernel_add_load(b, id, out_inst));
     b->inst_of[id] = *out_inst;
     return WEFT_OK;
 }
 
-static weft_status lower_node(builder *b, const wf_node *node)
+static weft_status lower_node(wf_kernel_builder *b, const wf_node *node)
 {
     wf_planner *p = b->p;
     weft_type in[WF_MAX_ARGS], out[WF_OP_MAX_OUTPUTS];
@@ -261,10 +74,10 @@ static weft_status lower_node(builder *b, const wf_node *node)
     if (node->n_inputs == 0 && b->kernel->kind != WF_KERNEL_MAP) {
         inst.is_outer = inst.kind == WF_INST_IOTA && !b->kernel->is_inner[inst.axis];
     }
-    const uint32_t first = add_inst(b, inst);
+    const uint32_t first = wf_kernel_add_inst(b, inst);
     b->inst_of[node->first_output] = first;
     if (node->n_outputs == 2) {
-        b->inst_of[node->first_output + 1] = add_inst(
+        b->inst_of[node->first_output + 1] = wf_kernel_add_inst(
             b,
             (wf_inst){.kind = WF_INST_SECOND, .dtype = out[1].dtype, .n_args = 1, .args = {first}});
     }
@@ -292,8 +105,9 @@ bool wf_plan_is_read_up(const wf_planner *p, wf_id id, uint32_t group, const boo
 
 // An update writes its variable in place when nothing later reads the old value and the kernel
 // itself reads it only at the point it writes.
-static bool can_write_variable(const wf_planner *p, const builder *b, uint32_t variable_buffer,
-                               wf_id var, uint32_t group, const bool *is_lowered)
+static bool can_write_variable(const wf_planner *p, const wf_kernel_builder *b,
+                               uint32_t variable_buffer, wf_id var, uint32_t group,
+                               const bool *is_lowered)
 {
     if (!wf_plan_is_read_up(p, var, group, is_lowered))
         return false;
@@ -375,7 +189,7 @@ static weft_status place_in_user(wf_planner *p, wf_id id, uint32_t group)
     return WEFT_OK;
 }
 
-static weft_status store_values(builder *b, const wf_group *grp, uint32_t group,
+static weft_status store_values(wf_kernel_builder *b, const wf_group *grp, uint32_t group,
                                 const bool *is_lowered)
 {
     wf_planner *p = b->p;
@@ -397,7 +211,11 @@ static weft_status store_values(builder *b, const wf_group *grp, uint32_t group,
             if (b->kernel->kind == WF_KERNEL_MAP && !grp->is_update)
                 WEFT_TRY(place_in_user(p, id, group));
             WEFT_TRY(wf_plan_place_value(p, id, WF_BUFFER_ARENA));
-            add_store(b, b->inst_of[id], &p->locations[id], wf_planner_type(p, id)->dtype);
+            // A product is stored in the dims of its group.
+            wf_location l;
+            WEFT_TRY(
+                wf_plan_locate(p, grp->nodes[i] == grp->product ? grp->product_value : id, &l));
+            wf_kernel_add_store(b, b->inst_of[id], &l, wf_planner_type(p, id)->dtype);
         }
     }
     return WEFT_OK;
@@ -425,11 +243,10 @@ static void choose_layout(const wf_planner *p, const wf_group *grp)
     }
 }
 
-static weft_status lower_kernel_group(wf_planner *p, uint32_t group, const bool *is_lowered)
+// A builder for the group's kernel. inst_of is the caller's to free.
+static weft_status start_group(wf_kernel_builder *b, wf_planner *p, uint32_t group,
+                               wf_kernel_kind kind)
 {
-    static const wf_kernel_kind kinds[WF_N_TASK_KINDS] = {[WF_TASK_MAP] = WF_KERNEL_MAP,
-                                                          [WF_TASK_ROW] = WF_KERNEL_ROW,
-                                                          [WF_TASK_COLUMN] = WF_KERNEL_COLUMN};
     const wf_group *grp = &p->groups[group];
     size_t n_operands = 1, n_insts = 0;
     for (size_t i = 0; i < grp->n_nodes; i++) {
@@ -437,23 +254,38 @@ static weft_status lower_kernel_group(wf_planner *p, uint32_t group, const bool 
         n_operands += node->n_inputs + node->n_outputs;
         n_insts += node->n_inputs + 2 * node->n_outputs;
     }
-    builder b;
-    choose_layout(p, grp);
-    WEFT_TRY(builder_init(&b, p, kinds[grp->kind], grp->ndim, grp->dims, n_insts, n_operands));
-    b.group = group;
-    memcpy(b.kernel->is_inner, grp->is_inner, sizeof b.kernel->is_inner);
-    WEFT_TRY(wf_alloc(p->allocator, p->g->n_values, sizeof *b.inst_of, &b.inst_of, p->err));
-    memset(b.inst_of, 0xff, p->g->n_values * sizeof *b.inst_of);
-    weft_status status = WEFT_OK;
-    for (size_t i = 0; i < grp->n_nodes && status == WEFT_OK; i++) {
-        status = lower_node(&b, &p->g->nodes[grp->nodes[i]]);
+    WEFT_TRY(wf_kernel_start(b, p, kind, grp->ndim, grp->dims, n_insts, n_operands));
+    b->group = group;
+    memcpy(b->kernel->is_inner, grp->is_inner, sizeof b->kernel->is_inner);
+    WEFT_TRY(wf_alloc(p->allocator, p->g->n_values, sizeof *b->inst_of, &b->inst_of, p->err));
+    memset(b->inst_of, 0xff, p->g->n_values * sizeof *b->inst_of);
+    return WEFT_OK;
+}
+
+static weft_status lower_nodes(wf_kernel_builder *b, const bool *is_lowered)
+{
+    wf_planner *p = b->p;
+    const wf_group *grp = &p->groups[b->group];
+    for (size_t i = 0; i < grp->n_nodes; i++) {
+        if (grp->nodes[i] != grp->product)
+            WEFT_TRY(lower_node(b, &p->g->nodes[grp->nodes[i]]));
     }
-    if (status == WEFT_OK)
-        status = store_values(&b, grp, group, is_lowered);
+    return store_values(b, grp, b->group, is_lowered);
+}
+
+static weft_status lower_kernel_group(wf_planner *p, uint32_t group, const bool *is_lowered)
+{
+    static const wf_kernel_kind kinds[WF_N_TASK_KINDS] = {[WF_TASK_MAP] = WF_KERNEL_MAP,
+                                                          [WF_TASK_ROW] = WF_KERNEL_ROW,
+                                                          [WF_TASK_COLUMN] = WF_KERNEL_COLUMN};
+    const wf_group *grp = &p->groups[group];
+    wf_kernel_builder b;
+    choose_layout(p, grp);
+    WEFT_TRY(start_group(&b, p, group, kinds[grp->kind]));
+    const weft_status status = lower_nodes(&b, is_lowered);
     wf_free(p->allocator, b.inst_of);
-    if (status != WEFT_OK)
-        return status;
-    return finish_kernel(&b, grp->is_update, grp->nodes, grp->n_nodes);
+    WEFT_TRY(status);
+    return wf_kernel_finish(&b, grp->is_update, grp->nodes, grp->n_nodes);
 }
 
 // concat and pad: the rest is filled, then each operand is copied to its place.
@@ -469,12 +301,12 @@ static weft_status lower_place(wf_planner *p, uint32_t node_idx)
     WEFT_TRY(wf_plan_place_value(p, id, WF_BUFFER_ARENA));
     const wf_location whole = p->locations[id];
     if (node->op->fill) {
-        builder b;
+        wf_kernel_builder b;
         wf_inst value = {.kind = WF_INST_CONST, .dtype = t->dtype};
-        WEFT_TRY(builder_init(&b, p, WF_KERNEL_MAP, t->ndim, t->dims, 2, 1));
+        WEFT_TRY(wf_kernel_start(&b, p, WF_KERNEL_MAP, t->ndim, t->dims, 2, 1));
         node->op->fill(&info, &value);
-        add_store(&b, add_inst(&b, value), &whole, t->dtype);
-        WEFT_TRY(finish_kernel(&b, false, &node_idx, 1));
+        wf_kernel_add_store(&b, wf_kernel_add_inst(&b, value), &whole, t->dtype);
+        WEFT_TRY(wf_kernel_finish(&b, false, &node_idx, 1));
     }
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         const wf_location dst = place_of(&info, i, &whole);
@@ -487,31 +319,44 @@ static weft_status lower_place(wf_planner *p, uint32_t node_idx)
     return WEFT_OK;
 }
 
+static bool is_spatial(const wf_planner *p, const wf_node *node)
+{
+    return p->options->channels_last &&
+           (node->op->task == WF_TASK_CONV || node->op->task == WF_TASK_WINDOW);
+}
+
+// The operands of a task of one node, dense: in[n_inputs].
+static weft_status locate_operands(wf_planner *p, const wf_node *node, wf_view *in)
+{
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        wf_location l;
+        const bool is_weight = i == 1 && (node->op->flags & WF_OP_WEIGHT_OPERAND);
+        const wf_density density =
+            is_spatial(p, node) && !is_weight ? WF_DENSE_CHANNELS_LAST : WF_DENSE_ROW_MAJOR;
+        WEFT_TRY(p->options->apart_rows && (node->op->row_inputs & 1u << i)
+                     ? wf_plan_locate_rows(p, node->inputs[i], &l)
+                     : wf_plan_locate_dense(p, node->inputs[i], density, &l));
+        in[i] = wf_plan_view(&l, wf_planner_type(p, node->inputs[i])->dtype);
+    }
+    return WEFT_OK;
+}
+
 static weft_status lower_single(wf_planner *p, uint32_t group, const bool *is_lowered)
 {
     const uint32_t node_idx = p->groups[group].nodes[0];
     const wf_node *node = &p->g->nodes[node_idx];
     wf_id variable = wf_plan_in_place_variable(p, group, is_lowered);
-    const bool is_spatial = p->options->channels_last &&
-                            (node->op->task == WF_TASK_CONV || node->op->task == WF_TASK_WINDOW);
     wf_view *in, *out;
     WEFT_TRY(wf_plan_take(p, node->n_inputs, sizeof *in, &in));
     WEFT_TRY(wf_plan_take(p, node->n_outputs, sizeof *out, &out));
-    for (uint32_t i = 0; i < node->n_inputs; i++) {
-        wf_location l;
-        const bool is_weight = i == 1 && (node->op->flags & WF_OP_WEIGHT_OPERAND);
-        const wf_density density =
-            is_spatial && !is_weight ? WF_DENSE_CHANNELS_LAST : WF_DENSE_ROW_MAJOR;
-        WEFT_TRY(p->options->apart_rows && (node->op->row_inputs & 1u << i)
-                     ? wf_plan_locate_rows(p, node->inputs[i], &l)
-                     : wf_plan_locate_dense(p, node->inputs[i], density, &l));
-        in[i] = wf_plan_view(&l, wf_planner_type(p, node->inputs[i])->dtype);
-        if (i > 0 && in[i].buffer == in[0].buffer)
+    WEFT_TRY(locate_operands(p, node, in));
+    for (uint32_t i = 1; i < node->n_inputs; i++) {
+        if (in[i].buffer == in[0].buffer)
             variable = 0; // a part of itself
     }
     for (uint32_t i = 0; i < node->n_outputs; i++) {
         const wf_id id = node->first_output + i;
-        p->is_channels_last[id] = is_spatial && !(node->op->flags & WF_OP_WEIGHT_RESULT);
+        p->is_channels_last[id] = is_spatial(p, node) && !(node->op->flags & WF_OP_WEIGHT_RESULT);
         if (variable)
             WEFT_TRY(wf_plan_locate(p, variable, &p->locations[id]));
         if (p->options->apart_rows && (node->op->row_outputs & 1u << i))
@@ -519,11 +364,8 @@ static weft_status lower_single(wf_planner *p, uint32_t group, const bool *is_lo
         WEFT_TRY(wf_plan_place_value(p, id, WF_BUFFER_ARENA));
         out[i] = wf_plan_view(&p->locations[id], wf_planner_type(p, id)->dtype);
     }
-    uint32_t *nodes;
-    WEFT_TRY(wf_plan_take(p, 1, sizeof *nodes, &nodes));
-    nodes[0] = node_idx;
     wf_task *task;
-    WEFT_TRY(wf_plan_add_task(p, &task));
+    WEFT_TRY(wf_plan_add_task_of(p, &node_idx, 1, &task));
     task->kind = node->op->task;
     task->node = node;
     task->is_gated = variable != 0;
@@ -531,9 +373,77 @@ static weft_status lower_single(wf_planner *p, uint32_t group, const bool *is_lo
     task->inputs = in;
     task->n_outputs = node->n_outputs;
     task->outputs = out;
-    task->nodes = nodes;
-    task->n_nodes = 1;
     return WEFT_OK;
+}
+
+// ---- a product with an epilogue
+static wf_location dense_location(const weft_type *t, bool is_channels_last)
+{
+    wf_location l = {.is_known = true, .buffer = WF_NO_INDEX, .at = {.ndim = t->ndim}};
+    memcpy(l.at.dims, t->dims, sizeof l.at.dims);
+    wf_dense_strides(t, is_channels_last, l.at.strides);
+    return l;
+}
+
+// The kernel's first operand and instruction: the product, in the group's dims.
+static void add_product(wf_kernel_builder *b, const wf_node *node, bool is_channels_last)
+{
+    const wf_group *grp = &b->p->groups[b->group];
+    const weft_type *t = wf_planner_type(b->p, grp->product_value);
+    const wf_location l = dense_location(t, is_channels_last);
+    const uint32_t operand = wf_kernel_add_operand(&l, t->dtype, b->kernel->inputs, b->in_views,
+                                                   &b->kernel->n_inputs, b->kernel->ndim);
+    const uint32_t load = wf_kernel_add_inst(
+        b, (wf_inst){.kind = WF_INST_LOAD, .dtype = t->dtype, .operand = operand});
+    b->inst_of[node->first_output] = b->inst_of[grp->product_value] = load;
+}
+
+static weft_status finish_product(const wf_kernel_builder *b, const wf_view *in,
+                                  bool is_channels_last)
+{
+    wf_planner *p = b->p;
+    const wf_group *grp = &p->groups[b->group];
+    const wf_node *node = &p->g->nodes[grp->product];
+    const wf_kernel *k = b->kernel;
+    const weft_type *t = wf_planner_type(p, node->first_output);
+    const wf_location l = dense_location(t, is_channels_last);
+    wf_view *inputs;
+    wf_task *task;
+    WEFT_TRY(wf_plan_take(p, node->n_inputs + k->n_inputs - 1, sizeof *inputs, &inputs));
+    memcpy(inputs, in, node->n_inputs * sizeof *in);
+    memcpy(inputs + node->n_inputs, b->in_views + 1, (k->n_inputs - 1) * sizeof *inputs);
+    WEFT_TRY(wf_plan_add_task_of(p, grp->nodes, grp->n_nodes, &task));
+    task->kind = grp->kind;
+    task->node = node;
+    task->epilogue = k;
+    task->product = wf_plan_view(&l, t->dtype);
+    task->n_inputs = node->n_inputs + k->n_inputs - 1;
+    task->inputs = inputs;
+    task->n_outputs = k->n_outputs;
+    task->outputs = b->out_views;
+    return WEFT_OK;
+}
+
+static weft_status lower_product(wf_planner *p, uint32_t group, const bool *is_lowered)
+{
+    const wf_group *grp = &p->groups[group];
+    const wf_node *node = &p->g->nodes[grp->product];
+    const bool is_channels_last = is_spatial(p, node);
+    wf_view *in;
+    wf_kernel_builder b;
+    WEFT_TRY(wf_plan_take(p, node->n_inputs, sizeof *in, &in));
+    WEFT_TRY(locate_operands(p, node, in));
+    for (size_t i = 0; i < grp->n_nodes; i++) {
+        const wf_node *one = &p->g->nodes[grp->nodes[i]];
+        for (uint32_t k = 0; k < one->n_outputs; k++)
+            p->is_channels_last[one->first_output + k] = is_channels_last;
+    }
+    WEFT_TRY(start_group(&b, p, group, WF_KERNEL_MAP));
+    add_product(&b, node, is_channels_last);
+    const weft_status status = lower_nodes(&b, is_lowered);
+    wf_free(p->allocator, b.inst_of);
+    WEFT_TRY(status);
+    return finish_product(&b, in, is_channels_last);
 }
 
 weft_status wf_plan_lower_group(wf_planner *p, uint32_t group, const bool *is_lowered)
@@ -547,5 +457,7 @@ weft_status wf_plan_lower_group(wf_planner *p, uint32_t group, const bool *is_lo
     if (grp->kind == WF_TASK_MAP || grp->kind == WF_TASK_ROW || grp->kind == WF_TASK_COLUMN) {
         return lower_kernel_group(p, group, is_lowered);
     }
+    if (grp->product != WF_NO_INDEX && grp->n_nodes > 1)
+        return lower_product(p, group, is_lowered);
     return lower_single(p, group, is_lowered);
 }

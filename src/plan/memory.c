@@ -41,8 +41,9 @@ static void find_lifetimes(wf_plan *plan)
 
 static bool is_in_place(const wf_plan *plan, const wf_task *task, size_t out, size_t in)
 {
-    const wf_access *a = &task->kernel->inputs[in], *b = &task->kernel->outputs[out];
-    return plan->buffers[task->inputs[in].buffer].size_bytes ==
+    const wf_access *a = wf_task_input_access(task, in), *b = wf_task_output_access(task, out);
+    return a &&
+           plan->buffers[task->inputs[in].buffer].size_bytes ==
                plan->buffers[task->outputs[out].buffer].size_bytes &&
            a->dtype == b->dtype && a->offset == b->offset &&
            !memcmp(a->strides, b->strides, sizeof a->strides);
@@ -57,14 +58,14 @@ static bool is_read_once(const wf_task *task, uint32_t buffer)
     return n == 1;
 }
 
-// A MAP result takes the place of an operand that dies there and is walked alike. The two become one
-// interval: the operand's is extended.
+// A MAP result, or one of an epilogue, takes the place of an operand that dies there and is walked alike. The
+// two become one interval: the operand's is extended.
 static void share_in_place(wf_plan *plan)
 {
     for (uint32_t t = 0; t < plan->n_tasks; t++) {
         const wf_task *task = &plan->tasks[t];
         wf_plan_share_updated(plan, t);
-        if (task->kind != WF_TASK_MAP)
+        if (task->kind != WF_TASK_MAP && !task->epilogue)
             continue;
         for (size_t o = 0; o < task->n_outputs; o++) {
             wf_buffer *dst = &plan->buffers[task->outputs[o].buffer];

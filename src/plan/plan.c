@@ -207,6 +207,15 @@ static weft_status plan_unfused(wf_planner *p)
     return WEFT_OK;
 }
 
+// What the view reaches: an axis of stride 0 is one element.
+static double view_bytes(const wf_planner *p, const wf_view *v)
+{
+    double bytes = (double)p->options->elem_bytes[v->type.dtype];
+    for (int32_t i = 0; i < v->type.ndim; i++)
+        bytes *= v->strides[i] != 0 || v->type.dims[i] == 0 ? (double)v->type.dims[i] : 1.0;
+    return bytes;
+}
+
 void wf_plan_add_cost(wf_planner *p, wf_task *task)
 {
     for (size_t i = 0; i < task->n_nodes; i++) {
@@ -224,10 +233,11 @@ void wf_plan_add_cost(wf_planner *p, wf_task *task)
         const wf_node_info info = {node->op, node->n_inputs, in, node->n_outputs, out, node->attrs};
         task->cost.flops += node->op->cost(&info).flops;
     }
-    for (size_t i = 0; i < task->n_inputs; i++)
-        task->cost.bytes += (double)wf_plan_type_bytes(p, &task->inputs[i].type);
     for (size_t i = 0; i < task->n_outputs; i++)
-        task->cost.bytes += (double)wf_plan_type_bytes(p, &task->outputs[i].type);
+        task->bytes_written += view_bytes(p, &task->outputs[i]);
+    task->cost.bytes += task->bytes_written;
+    for (size_t i = 0; i < task->n_inputs; i++)
+        task->cost.bytes += view_bytes(p, &task->inputs[i]);
 }
 
 // Tasks of scans have theirs: their nodes are the region's.

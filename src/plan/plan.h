@@ -40,11 +40,16 @@ typedef struct wf_view {
 typedef struct wf_task {
     wf_task_kind kind;
     const wf_kernel *kernel; // MAP, ROW, COLUMN
+    // CONTRACT and CONV: elementwise work on the product, block by block, before it leaves the cache; NULL:
+    // none. Its input 0 is the product, its input i > 0 the task's input node->n_inputs + i - 1, its outputs
+    // are the task's.
+    const wf_kernel *epilogue;
     const wf_node *node; // the others: op and attributes; for fused groups the last node, for names
     size_t n_inputs;
-    wf_view *inputs; // kernel tasks: buffer and offset count, strides are in kernel->inputs
+    wf_view *inputs; // of kernels: buffer and offset count, strides are in kernel->inputs
     size_t n_outputs;
     wf_view *outputs;
+    wf_view product;    // with an epilogue: the result of node, dense, in no buffer
     bool is_gated;      // skipped when the status word is bad: its outputs are variables
     uint32_t workspace; // buffer, WF_NO_INDEX: none
     size_t n_nodes;
@@ -53,7 +58,8 @@ typedef struct wf_task {
     // then is the scan, `node` what it is in the region. WF_NO_INDEX: not of a scan.
     uint32_t first_step;
     uint32_t steady_inputs; // of a scan: bit i: operand i is the same in every step
-    wf_cost cost;
+    wf_cost cost;           // bytes: that its operands have, those of a broadcast once
+    double bytes_written;   // of them
 } wf_task;
 
 typedef struct wf_plan_binding {
@@ -84,6 +90,8 @@ typedef struct wf_plan_options {
     bool fuse;          // false: one task per node, dense row-major operands, no in-place
     bool apart_rows;    // ops with row operands (op.h) take rows that lie apart
     bool channels_last; // give convolution-like values of rank >= 3 a channels-last layout
+    uint32_t
+        epilogues; // bit of a task kind: its products take elementwise work on their results along
     size_t
         elem_bytes[WEFT_N_DTYPES]; // how the device stores each dtype (ref in truth mode: doubles)
     // Workspace of a task on the device, bytes; may be NULL.
@@ -103,6 +111,27 @@ weft_status wf_plan_check(const wf_plan *plan, const wf_plan_options *options, w
 // "map", "contract" and so on.
 const char *wf_task_kind_name(wf_task_kind kind);
 weft_status wf_plan_print(weft_context *ctx, const wf_plan *plan, char **out_text, weft_error *err);
+
+// How operand i is walked where a kernel walks it; NULL: an op reads or writes it in its own way.
+static inline const wf_access *wf_task_input_access(const wf_task *task, size_t i)
+{
+    const size_t n_own = task->epilogue ? task->node->n_inputs : 0;
+    if (task->epilogue)
+        return i < n_own ? NULL : &task->epilogue->inputs[1 + i - n_own];
+    return task->kernel ? &task->kernel->inputs[i] : NULL;
+}
+
+static inline const wf_access *wf_task_output_access(const wf_task *task, size_t i)
+{
+    const wf_kernel *k = task->epilogue ? task->epilogue : task->kernel;
+    return k ? &k->outputs[i] : NULL;
+}
+
+// What a task of a product makes: its output, or what its epilogue reads.
+static inline const wf_view *wf_task_product(const wf_task *task)
+{
+    return task->epilogue ? &task->product : &task->outputs[0];
+}
 
 static inline bool wf_view_is_dense(const wf_view *v)
 {

@@ -128,9 +128,9 @@ static weft_status check_aliasing(const checker *c, uint32_t task_idx)
             if ((!is_same && !overlaps(out, in)) ||
                 (is_same && is_apart(c, &task->inputs[i], &task->outputs[o])))
                 continue;
-            const bool is_map =
-                task->kernel && task->kernel->kind == WF_KERNEL_MAP &&
-                !memcmp(&task->kernel->inputs[i], &task->kernel->outputs[o], sizeof(wf_access));
+            const wf_access *from = wf_task_input_access(task, i);
+            const bool is_map = from && (task->kind == WF_TASK_MAP || task->epilogue) &&
+                                !memcmp(from, wf_task_output_access(task, o), sizeof *from);
             const bool is_alike = (is_map || is_updated(task, o, i)) &&
                                   (is_same || out->offset_bytes == in->offset_bytes);
             // A gated copy into a variable may be from the variable itself, unfused.

@@ -59,8 +59,8 @@ weft_status wf_plan_print(weft_context *ctx, const wf_plan *plan, char **out_tex
         print_views(&t, task->inputs, task->n_inputs);
         wf_text_append(&t, ") -> ");
         print_views(&t, task->outputs, task->n_outputs);
-        wf_text_printf(&t, "  %zu nodes, %.3g flops, %.3g bytes\n", task->n_nodes, task->cost.flops,
-                       task->cost.bytes);
+        wf_text_printf(&t, "  %zu nodes%s, %.3g flops, %.3g bytes\n", task->n_nodes,
+                       task->epilogue ? " with epilogue" : "", task->cost.flops, task->cost.bytes);
     }
     weft_status status = wf_text_status(&t, err);
     if (status != WEFT_OK) {

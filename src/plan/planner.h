@@ -6,6 +6,7 @@
 //   rows.c      operands and results of ops that go by rows, which may lie apart
 //   order.c     which group is next, outputs, assignments
 //   lower.c     a group -> tasks with kernels
+//   kernel_builder.c  a kernel and its task under construction
 //   in_place.c  results that take the memory of the operand they change
 //   repeat.c    a scan: the tasks of its region, once for each step
 //   memory.c    lifetimes, in-place, offsets in the arena
@@ -25,6 +26,10 @@ typedef struct wf_group {
     bool is_inner[WEFT_MAX_DIM];
     uint32_t *nodes; // ascending
     size_t n_nodes, nodes_capacity;
+    // CONTRACT, CONV that may have an epilogue: the node, and the value by which the others read its result:
+    // that itself, or a reshape of it. WF_NO_INDEX: none.
+    uint32_t product;
+    wf_id product_value;
 } wf_group;
 
 // Where a value's elements are.
@@ -109,15 +114,20 @@ weft_status wf_plan_lower_groups(wf_planner *p);
 
 // ---- lower.c
 weft_status wf_plan_lower_group(wf_planner *p, uint32_t group, const bool *is_lowered);
-weft_status wf_plan_add_task(wf_planner *p, wf_task **out_task);
 // Has everything that reads the value (through views, too) been lowered, `group` apart?
 bool wf_plan_is_read_up(const wf_planner *p, wf_id id, uint32_t group, const bool *is_lowered);
 // Is the value a source, or a view of one?
 bool wf_plan_is_source(const wf_planner *p, wf_id id);
+wf_view wf_plan_view(const wf_location *l, weft_dtype dtype);
+
+// ---- kernel_builder.c
+weft_status wf_plan_add_task(wf_planner *p, wf_task **out_task);
+// A task of these nodes, otherwise empty.
+weft_status wf_plan_add_task_of(wf_planner *p, const uint32_t *nodes, size_t n_nodes,
+                                wf_task **out_task);
 // A MAP task that copies from one location to another of the same dims.
 weft_status wf_plan_add_copy(wf_planner *p, weft_dtype dtype, const wf_location *src,
                              const wf_location *dst, bool is_gated, uint32_t node_idx);
-wf_view wf_plan_view(const wf_location *l, weft_dtype dtype);
 
 // ---- in_place.c
 // The variable that a group of one node may write as it runs; 0: none.

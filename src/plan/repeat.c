@@ -192,28 +192,44 @@ static int64_t resolve(const repeater *r, int64_t step, uint32_t *inout_buffer)
     return 0;
 }
 
-static weft_status copy_views(const repeater *r, int64_t step, size_t n, wf_view **inout_views,
-                              wf_access **inout_accesses)
+// The views of a step, and the accesses of the kernel that walks the last of them, n_own being the op's.
+static weft_status copy_views(const repeater *r, int64_t step, size_t n, size_t n_own,
+                              wf_view **inout_views, wf_access *accesses)
 {
     wf_view *views;
-    wf_access *accesses = NULL;
     WEFT_TRY(wf_plan_take(r->p, n, sizeof *views, &views));
     if (n)
         memcpy(views, *inout_views, n * sizeof *views);
-    if (*inout_accesses) {
-        WEFT_TRY(wf_plan_take(r->p, n, sizeof *accesses, &accesses));
-        if (n)
-            memcpy(accesses, *inout_accesses, n * sizeof *accesses);
-    }
     for (size_t i = 0; i < n; i++) {
         const int64_t add = resolve(r, step, &views[i].buffer);
         views[i].offset += add;
-        if (accesses)
-            accesses[i].offset += add;
+        if (accesses && i >= n_own)
+            accesses[i - n_own].offset += add;
     }
     *inout_views = views;
-    *inout_accesses = accesses;
     return WEFT_OK;
+}
+
+static weft_status copy_accesses(const repeater *r, size_t n, wf_access **inout)
+{
+    wf_access *copy;
+    WEFT_TRY(wf_plan_take(r->p, n, sizeof *copy, &copy));
+    if (n)
+        memcpy(copy, *inout, n * sizeof *copy);
+    *inout = copy;
+    return WEFT_OK;
+}
+
+// A kernel whose accesses may be changed; NULL of NULL.
+static weft_status copy_kernel(const repeater *r, const wf_kernel *model, wf_kernel **out)
+{
+    *out = NULL;
+    if (!model)
+        return WEFT_OK;
+    WEFT_TRY(wf_plan_take(r->p, 1, sizeof **out, out));
+    **out = *model;
+    WEFT_TRY(copy_accesses(r, model->n_inputs, &(*out)->inputs));
+    return copy_accesses(r, model->n_outputs, &(*out)->outputs);
 }
 
 // Operands that are captured: what a device makes of them, packed panels say, may be made once.
@@ -235,21 +251,18 @@ static weft_status add_step_task(const repeater *r, const wf_task *model, int64_
                                  uint32_t first_step)
 {
     wf_task one = *model, *task;
-    wf_access *in = NULL, *out = NULL;
-    wf_kernel *kernel = NULL;
-    if (one.kernel) {
-        WEFT_TRY(wf_plan_take(r->p, 1, sizeof *kernel, &kernel));
-        *kernel = *one.kernel;
-        in = kernel->inputs;
-        out = kernel->outputs;
-    }
-    WEFT_TRY(copy_views(r, step, one.n_inputs, &one.inputs, &in));
-    WEFT_TRY(copy_views(r, step, one.n_outputs, &one.outputs, &out));
-    if (kernel) {
-        kernel->inputs = in;
-        kernel->outputs = out;
+    wf_kernel *kernel;
+    WEFT_TRY(copy_kernel(r, model->epilogue ? model->epilogue : model->kernel, &kernel));
+    wf_access *in = kernel ? kernel->inputs : NULL, *out = kernel ? kernel->outputs : NULL;
+    const size_t n_own = model->epilogue ? model->node->n_inputs : 0;
+    if (model->epilogue) {
+        one.epilogue = kernel;
+        in++; // the product is no operand of the task
+    } else {
         one.kernel = kernel;
     }
+    WEFT_TRY(copy_views(r, step, one.n_inputs, n_own, &one.inputs, in));
+    WEFT_TRY(copy_views(r, step, one.n_outputs, 0, &one.outputs, out));
     one.first_step = first_step;
     one.steady_inputs = find_steady(r, model);
     WEFT_TRY(wf_plan_add_task(r->p, &task));

@@ -14,6 +14,7 @@ wf_plan_options wf_device_plan_options(weft_device *dev)
     wf_plan_options o = {.fuse = dev->caps.fuse,
                          .apart_rows = dev->caps.apart_rows,
                          .channels_last = dev->caps.channels_last,
+                         .epilogues = dev->caps.epilogues,
                          .workspace = ask_workspace,
                          .user = dev};
     memcpy(o.elem_bytes, dev->caps.elem_bytes, sizeof o.elem_bytes);

@@ -74,7 +74,7 @@ char *wf_cpu_buffer_data(const wf_cpu_lower *q, uint32_t buffer);
 char *wf_cpu_view_data(const wf_cpu_lower *q, const wf_view *view);
 // Its elements by one linear index, group B; group A is one point.
 wf_cpu_operand wf_cpu_view_operand(const wf_cpu_lower *q, const wf_view *view);
-// The same of a kernel task's operand.
+// The same of a kernel's operand; NULL for the product that an epilogue reads.
 char *wf_cpu_input_data(const wf_cpu_lower *q, size_t operand);
 char *wf_cpu_output_data(const wf_cpu_lower *q, size_t operand);
 // The task's workspace, 256-byte aligned; NULL when it asked for none.

@@ -8,6 +8,7 @@
 //
 // A few rows whose matrix has its terms side by side pack nothing (cpu_gemm_few.c); a few columns are
 // that product with a and b exchanged.
+#include "device/cpu/cpu_epilogue.h"
 #include "device/cpu/cpu_panel.h"
 
 #include <string.h>
@@ -54,6 +55,8 @@ typedef struct contract_params {
     bool is_b_far;    // larger than L2: the next panel is fetched during one
     bool is_b_direct; // whole panels are read from b itself
     bool is_c_direct; // tiles store in c itself
+    const wf_cpu_epilogue *epilogue; // NULL: none, and c is stored
+    size_t epilogue_scratch;         // where its scratch begins
 } contract_params;
 
 static float *get_batch(const matrix *x, int64_t batch)
@@ -97,7 +100,7 @@ static void find_few(const wf_cpu_tile_sizes *s, const wf_task *task, cut *q)
 
 static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
 {
-    const weft_type *out = &task->outputs[0].type, *a = &task->inputs[0].type;
+    const weft_type *out = &wf_task_product(task)->type, *a = &task->inputs[0].type;
     const bool is_ta = task->node->attrs[0].u.i != 0;
     cut q = {.n_batches = 1};
     for (int32_t i = 0; i < out->ndim - 2; i++)
@@ -191,7 +194,7 @@ static void run_pack(const void *params, int64_t item, const wf_cpu_worker *work
 
 // One item at work: where its operands begin, and its part of the scratch.
 typedef struct part {
-    int64_t m0, n0, n_rows, n_cols;
+    int64_t batch, m0, n0, n_rows, n_cols;
     const float *a, *b, *packed;
     float *c;
     int64_t ldc;
@@ -217,7 +220,7 @@ static part get_part(const contract_params *p, int64_t item, const wf_cpu_worker
     const int64_t j = item % q->n_col_items;
     item /= q->n_col_items;
     const int64_t i = item % q->n_row_items, batch = item / q->n_row_items;
-    part r = {.m0 = i * q->item_rows, .n0 = j * q->item_cols};
+    part r = {.batch = batch, .m0 = i * q->item_rows, .n0 = j * q->item_cols};
     r.n_rows = wf_cpu_min(q->item_rows, q->m - r.m0);
     r.n_cols = wf_cpu_min(q->item_cols, q->n - r.n0);
     r.a = get_batch(&p->a, batch) + r.m0 * p->a.row;
@@ -226,7 +229,7 @@ static part get_part(const contract_params *p, int64_t item, const wf_cpu_worker
     r.a_copy = (float *)(void *)worker->scratch;
     r.panel = r.a_copy + get_copy_floats(p);
     r.sums = r.panel + get_panel_floats(p);
-    r.c = get_batch(&p->c, batch) + r.m0 * p->c.row + r.n0 * p->c.column;
+    r.c = p->epilogue ? NULL : get_batch(&p->c, batch) + r.m0 * p->c.row + r.n0 * p->c.column;
     r.ldc = p->c.row;
     return r;
 }
@@ -326,9 +329,16 @@ static void store(const contract_params *p, const part *r, const float *total)
     }
 }
 
+// An epilogue sees rows and columns of the product as they are named, not exchanged.
+static bool is_block_turned(const contract_params *p)
+{
+    return p->epilogue && p->cut.is_exchanged;
+}
+
 // The chains of the terms [k0,k1), a whole block.
 static void run_few(const contract_params *p, const part *r, int64_t k0, int64_t k1)
 {
+    const bool is_turned = is_block_turned(p);
     const wf_cpu_few few = {.n_rows = r->n_rows,
                             .n_cols = r->n_cols,
                             .n_terms = k1 - k0,
@@ -338,8 +348,12 @@ static void run_few(const contract_params *p, const part *r, int64_t k0, int64_t
                             .b = r->b + k0 + r->n0 * p->b.column,
                             .b_col = p->b.column,
                             .c = p->is_c_direct ? r->c : r->sums,
-                            .c_row = p->is_c_direct ? p->c.row : r->n_cols,
-                            .c_col = p->is_c_direct ? p->c.column : 1,
+                            .c_row = p->is_c_direct ? p->c.row
+                                     : is_turned    ? 1
+                                                    : r->n_cols,
+                            .c_col = p->is_c_direct ? p->c.column
+                                     : is_turned    ? r->n_rows
+                                                    : 1,
                             .is_last = p->is_c_direct};
     p->products->few(&few);
 }
@@ -361,6 +375,24 @@ static void run_block(const contract_params *p, const part *r, int64_t begin, in
     }
 }
 
+static void finish(const contract_params *p, const part *r, float *total,
+                   const wf_cpu_worker *worker)
+{
+    const bool is_turned = is_block_turned(p);
+    const int64_t n_rows = is_turned ? r->n_cols : r->n_rows;
+    const int64_t n_cols = is_turned ? r->n_rows : r->n_cols;
+    const int64_t m = is_turned ? p->cut.n : p->cut.m;
+    const wf_cpu_block block = {total,
+                                n_cols,
+                                r->batch * m + (is_turned ? r->n0 : r->m0),
+                                n_rows,
+                                is_turned ? r->m0 : r->n0,
+                                n_cols};
+    for (int64_t i = 0; i < n_rows * n_cols; i++)
+        total[i] += 0.0f;
+    wf_cpu_epilogue_run(p->epilogue, &block, worker->scratch + p->epilogue_scratch);
+}
+
 static void run_item(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const contract_params *p = params;
@@ -377,10 +409,13 @@ static void run_item(const void *params, int64_t item, const wf_cpu_worker *work
     }
     if (n_blocks == 0)
         memset(total, 0, (size_t)n * sizeof *total);
-    if (!p->is_c_direct)
+    if (p->epilogue)
+        finish(p, &r, total, worker);
+    else if (!p->is_c_direct)
         store(p, &r, total);
 }
 
+// A product with an epilogue lies in no buffer.
 static matrix get_matrix(const wf_cpu_lower *q, const wf_view *view, bool is_transposed)
 {
     const int64_t *strides = &view->strides[view->type.ndim - 2];
@@ -412,7 +447,7 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     const int first = c->is_exchanged ? 1 : 0;
     p->a = get_matrix(q, &task->inputs[first], (first ? is_tb : is_ta) != c->is_exchanged);
     p->b = get_matrix(q, &task->inputs[1 - first], (first ? is_ta : is_tb) != c->is_exchanged);
-    p->c = get_matrix(q, &task->outputs[0], c->is_exchanged);
+    p->c = get_matrix(q, wf_task_product(task), c->is_exchanged);
     if (c->n_batches * c->m * c->n == 0)
         return WEFT_OK;
     p->packed = (float *)(void *)wf_cpu_workspace(q);
@@ -420,10 +455,15 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     p->is_a_far = !p->is_a_copied && p->a.column == 1 && c->m * c->k >= FAR_FLOATS;
     p->is_b_far = c->k * c->n >= FAR_FLOATS;
     p->is_b_direct = p->b.column == 1 && (c->m <= 2 * s->rows || c->k * c->n <= NEAR_FLOATS);
-    p->is_c_direct = (p->c.column == 1 || c->is_few) && c->k > 0 && c->k <= WF_PRODUCT_BLOCK;
+    p->is_c_direct =
+        !task->epilogue && (p->c.column == 1 || c->is_few) && c->k > 0 && c->k <= WF_PRODUCT_BLOCK;
     const int64_t sums = p->is_c_direct ? 0 : 3 * c->item_rows * c->item_cols;
-    wf_cpu_need_scratch(q,
-                        (size_t)(get_copy_floats(p) + get_panel_floats(p) + sums) * sizeof(float));
+    const int64_t floats = get_copy_floats(p) + get_panel_floats(p) + sums;
+    WEFT_TRY(wf_cpu_epilogue_create(q, task->epilogue ? task->epilogue->ndim - 1 : 0,
+                                    c->is_exchanged ? c->item_rows : c->item_cols, &p->epilogue,
+                                    err));
+    p->epilogue_scratch = wf_round_up((size_t)floats * sizeof(float), 64);
+    wf_cpu_need_scratch(q, p->epilogue_scratch + wf_cpu_epilogue_scratch(p->epilogue));
     const bool is_packed_before = is_b_steady(task) && task->first_step != q->task_idx;
     if (c->is_packed && c->k > 0 && !is_packed_before) {
         WEFT_TRY(wf_cpu_add_phase(q, run_pack, p, get_n_packs(p), err));

@@ -25,19 +25,20 @@ size_t wf_cpu_task_workspace(const wf_cpu_device *dev, const wf_task *task)
     return lowering && lowering->workspace ? lowering->workspace(dev, task) : 0;
 }
 
-// Op, attributes and the operands' logical types of a task that is one node.
+// Op, attributes and the operands' logical types of a task that is one node, its epilogue apart.
 static weft_status get_info(wf_cpu_lower *q, weft_error *err)
 {
     const wf_task *task = q->task;
+    const size_t n_in = task->epilogue ? task->node->n_inputs : task->n_inputs;
+    const size_t n_out = task->epilogue ? 1 : task->n_outputs;
     weft_type *in, *out;
-    WEFT_TRY(wf_cpu_take(q, task->n_inputs, sizeof *in, &in, err));
-    WEFT_TRY(wf_cpu_take(q, task->n_outputs, sizeof *out, &out, err));
-    for (size_t i = 0; i < task->n_inputs; i++)
+    WEFT_TRY(wf_cpu_take(q, n_in, sizeof *in, &in, err));
+    WEFT_TRY(wf_cpu_take(q, n_out, sizeof *out, &out, err));
+    for (size_t i = 0; i < n_in; i++)
         in[i] = task->inputs[i].type;
-    for (size_t i = 0; i < task->n_outputs; i++)
-        out[i] = task->outputs[i].type;
-    q->info =
-        (wf_node_info){task->node->op, task->n_inputs, in, task->n_outputs, out, task->node->attrs};
+    for (size_t i = 0; i < n_out; i++)
+        out[i] = task->epilogue ? task->product.type : task->outputs[i].type;
+    q->info = (wf_node_info){task->node->op, n_in, in, n_out, out, task->node->attrs};
     return WEFT_OK;
 }
 
@@ -142,14 +143,18 @@ wf_cpu_operand wf_cpu_view_operand(const wf_cpu_lower *q, const wf_view *view)
 
 char *wf_cpu_input_data(const wf_cpu_lower *q, size_t operand)
 {
-    const wf_access *access = &q->task->kernel->inputs[operand];
-    return move_pointer(wf_cpu_buffer_data(q, q->task->inputs[operand].buffer), access->dtype,
+    const wf_task *task = q->task;
+    if (task->epilogue && operand == 0)
+        return NULL; // the product: in no buffer
+    const size_t idx = task->epilogue ? task->node->n_inputs + operand - 1 : operand;
+    const wf_access *access = wf_task_input_access(task, idx);
+    return move_pointer(wf_cpu_buffer_data(q, task->inputs[idx].buffer), access->dtype,
                         access->offset);
 }
 
 char *wf_cpu_output_data(const wf_cpu_lower *q, size_t operand)
 {
-    const wf_access *access = &q->task->kernel->outputs[operand];
+    const wf_access *access = wf_task_output_access(q->task, operand);
     return move_pointer(wf_cpu_buffer_data(q, q->task->outputs[operand].buffer), access->dtype,
                         access->offset);
 }

@@ -106,9 +106,8 @@ static bool is_turned(const wf_kernel *k, const wf_cpu_layout *l)
 
 // Values that a tile holds at one time, each in an array of its own: constants always, others until their
 // last reader.
-static weft_status count_live(wf_cpu_lower *q, int64_t *out_n, weft_error *err)
+static weft_status count_live(wf_cpu_lower *q, const wf_kernel *k, int64_t *out_n, weft_error *err)
 {
-    const wf_kernel *k = q->task->kernel;
     int64_t *change, n_live = 0; // at each instruction: values that begin less those that ended
     *out_n = 0;
     WEFT_TRY(wf_cpu_take(q, k->n_insts + 1, sizeof *change, &change, err));
@@ -131,11 +130,11 @@ static weft_status count_live(wf_cpu_lower *q, int64_t *out_n, weft_error *err)
     return WEFT_OK;
 }
 
-static weft_status get_tile_points(wf_cpu_lower *q, int64_t *out, weft_error *err)
+weft_status wf_cpu_map_points(wf_cpu_lower *q, const wf_kernel *k, int64_t *out, weft_error *err)
 {
     int64_t n_live;
-    WEFT_TRY(count_live(q, &n_live, err));
-    const int64_t wanted = TILE_BYTES / (4 * (n_live + (int64_t)q->task->kernel->n_outputs + 1));
+    WEFT_TRY(count_live(q, k, &n_live, err));
+    const int64_t wanted = TILE_BYTES / (4 * (n_live + (int64_t)k->n_outputs + 1));
     for (*out = TILE_POINTS_MAX; *out > TILE_POINTS_MIN && *out > wanted;)
         *out /= 2;
     return WEFT_OK;
@@ -184,7 +183,7 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     int64_t points;
     map_params *p;
     wf_cpu_lowered *tiles;
-    WEFT_TRY(get_tile_points(q, &points, err));
+    WEFT_TRY(wf_cpu_map_points(q, q->task->kernel, &points, err));
     const wf_cpu_layout layout = get_layout(q->task->kernel, points);
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
     WEFT_TRY(wf_cpu_lowered_create(q, &layout, &tiles, err));

@@ -38,6 +38,7 @@ typedef struct wf_cpu_step {
     weft_dtype dtype;
     int32_t size_log2;
     bool is_outer;    // the value, or what a STORE writes
+    bool is_block;    // LOAD: of the product that an epilogue reads
     bool is_gathered; // LOAD: always copied, because a store may overwrite what is still read
     bool is_streamed; // STORE: past the caches
     bool has_pitch;   // LOAD: only reductions read it, and they take rows apart from each other
@@ -93,23 +94,34 @@ typedef struct wf_cpu_layout {
     int64_t tile_a, tile_b;
 } wf_cpu_layout;
 
-// Lowers q->task's kernel.
+// Lowers q->task's kernel, or its epilogue.
 weft_status wf_cpu_lowered_create(wf_cpu_lower *q, const wf_cpu_layout *layout,
                                   wf_cpu_lowered **out, weft_error *err);
+// Points of a MAP's tile: its values stay in a first-level cache.
+weft_status wf_cpu_map_points(wf_cpu_lower *q, const wf_kernel *k, int64_t *out, weft_error *err);
 // Points of a group's axes.
 int64_t wf_cpu_axes_count(const wf_kernel *k, const int32_t *axes, int32_t n);
+
+// A rectangle of a product that one thread has just made: point [a,b] lies at data[(a - a0) * pitch + b - b0].
+typedef struct wf_cpu_block {
+    const float *data;
+    int64_t pitch;
+    int64_t a0, na;
+    int64_t b0, nb;
+} wf_cpu_block;
 
 // One thread's state in one item.
 typedef struct wf_cpu_run {
     const wf_cpu_lowered *tiles;
     char *scratch;
-    char **val;              // [n_steps]
-    int64_t *pitch;          // [n_steps], of LOADs that have one
-    wf_cpu_parts *parts;     // [n_reduces] where REDUCE writes
-    wf_cpu_parts *results;   // [n_reduces] where SECOND reads
-    wf_cpu_tile tile, outer; // and its outer points as a tile of their own
-    wf_cpu_tile period;      // for which the PERIOD steps hold; na 0: none
-    int64_t first_idx;       // inner index of the tile's first inner point
+    char **val;                // [n_steps]
+    int64_t *pitch;            // [n_steps], of LOADs that have one
+    wf_cpu_parts *parts;       // [n_reduces] where REDUCE writes
+    wf_cpu_parts *results;     // [n_reduces] where SECOND reads
+    wf_cpu_tile tile, outer;   // and its outer points as a tile of their own
+    wf_cpu_tile period;        // for which the PERIOD steps hold; na 0: none
+    int64_t first_idx;         // inner index of the tile's first inner point
+    const wf_cpu_block *block; // of an epilogue; the caller's
 } wf_cpu_run;
 
 // Prepares the scratch and runs the ONCE steps.

@@ -65,6 +65,12 @@ static void get_range(const wf_kernel *k, const wf_access *access, const char *d
     *out_end = (uintptr_t)(data + (high + 1) * size);
 }
 
+// The product that an epilogue reads lies in a thread's own memory.
+static bool is_block(const builder *b, size_t input)
+{
+    return b->q->task->epilogue && input == 0;
+}
+
 // Whether an operand's elements are those of an output, point by point.
 static bool is_same_access(const builder *b, size_t input, size_t output)
 {
@@ -90,6 +96,8 @@ static overwriting get_overwriting(const builder *b, size_t input)
 {
     overwriting o = {false, WF_CPU_NO_OPERAND};
     uintptr_t begin, end;
+    if (is_block(b, input))
+        return o;
     get_range(b->k, &b->k->inputs[input], b->tiles->operands[input].data, &begin, &end);
     for (size_t i = 0; i < b->k->n_outputs; i++) {
         uintptr_t out_begin, out_end;
@@ -164,7 +172,10 @@ static void add_load(builder *b, const wf_inst *inst)
     step->operand = inst->operand;
     step->is_outer = inst->is_outer;
     step->is_gathered = is_overwritten(b, inst->operand);
+    step->is_block = is_block(b, inst->operand);
     step->time = inst->is_outer ? WF_CPU_TIME_OUTER : WF_CPU_TIME_POINT;
+    if (step->is_block)
+        return;
     if (!step->is_gathered && is_constant(b, inst->operand))
         step->time = WF_CPU_TIME_ONCE;
     else if (!step->is_gathered && !inst->is_outer && is_periodic(b, inst->operand))
@@ -608,7 +619,7 @@ static weft_status init_builder(builder *b, weft_error *err)
 weft_status wf_cpu_lowered_create(wf_cpu_lower *q, const wf_cpu_layout *layout,
                                   wf_cpu_lowered **out, weft_error *err)
 {
-    const wf_kernel *k = q->task->kernel;
+    const wf_kernel *k = q->task->epilogue ? q->task->epilogue : q->task->kernel;
     wf_cpu_lowered *t;
     *out = NULL;
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *t, &t, err));

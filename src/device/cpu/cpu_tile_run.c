@@ -56,9 +56,27 @@ static void gather(const wf_cpu_run *run, const wf_cpu_step *step, char *dst, co
     }
 }
 
+// A tile of the block as an operand of its own, from index 0 on.
+static wf_cpu_operand block_operand(const wf_cpu_block *block, const wf_cpu_tile *t)
+{
+    const float *at = block->data + (t->a0 - block->a0) * block->pitch + t->b0 - block->b0;
+    return (wf_cpu_operand){.data = (char *)(uintptr_t)at, // only read
+                            .size_log2 = 2,
+                            .a = {1, {t->na}, {block->pitch}},
+                            .b = {1, {t->nb}, {1}}};
+}
+
 static void run_load(wf_cpu_run *run, const wf_cpu_step *step, uint32_t idx, const wf_cpu_tile *t)
 {
     const wf_cpu_operand *op = &run->tiles->operands[step->operand];
+    wf_cpu_operand block;
+    wf_cpu_tile own;
+    if (step->is_block) {
+        block = block_operand(run->block, t);
+        own = (wf_cpu_tile){0, t->na, 0, t->nb};
+        op = &block;
+        t = &own;
+    }
     int64_t pitch = t->nb;
     char *at = step->is_gathered ? NULL : wf_cpu_operand_locate(op, t, &pitch);
     if (!at || (pitch != t->nb && !step->has_pitch)) {
@@ -231,6 +249,7 @@ void wf_cpu_run_begin(wf_cpu_run *run, const wf_cpu_lowered *tiles, char *scratc
         wf_cpu_run_set_reduced(run, i, &run->parts[i]);
     }
     run->first_idx = 0;
+    run->block = NULL;
     run->period = (wf_cpu_tile){0, 0, 0, 0};
     wf_cpu_run_set_tile(run, 0, tiles->tile_a, 0, tiles->tile_b);
     for (size_t i = 0; i < tiles->once.n; i++)
