@@ -27,7 +27,7 @@ static bool is_reduce_node(const wf_node *node)
     return node->op->task == WF_TASK_ROW || node->op->task == WF_TASK_COLUMN;
 }
 
-static bool has_dims(const wf_group *group, const weft_type *t)
+bool wf_group_has_dims(const wf_group *group, const weft_type *t)
 {
     return group->ndim == t->ndim &&
            !memcmp(group->dims, t->dims, (size_t)t->ndim * sizeof(int64_t));
@@ -62,7 +62,7 @@ static bool is_in(const wf_planner *p, uint32_t node_idx, uint32_t a, uint32_t b
 // The value inside groups a or b that an operand stands for: the operand itself, in a ROW group the
 // per-row value behind a broadcast, in a product's the product behind its reshape. 0: it comes from
 // outside.
-static wf_id inside_source(const wf_planner *p, wf_id id, uint32_t a, uint32_t b)
+wf_id wf_group_inside(const wf_planner *p, wf_id id, uint32_t a, uint32_t b)
 {
     const wf_value *v = wf_graph_value(p->g, id);
     if (is_in(p, v->node, a, b))
@@ -78,7 +78,8 @@ static wf_id inside_source(const wf_planner *p, wf_id id, uint32_t a, uint32_t b
         return node->inputs[0];
     // A view that does not stretch is none: where all inner axes are 1, a permute looks like one.
     const bool is_broadcast = group->kind == WF_TASK_ROW && has_outer_dims(group, &base->type) &&
-                              has_dims(group, &v->type) && !has_dims(group, &base->type);
+                              wf_group_has_dims(group, &v->type) &&
+                              !wf_group_has_dims(group, &base->type);
     return is_broadcast ? node->inputs[0] : 0;
 }
 
@@ -109,7 +110,7 @@ static weft_status push_operands(search *s, uint32_t node_idx, bool is_member)
 {
     const wf_node *node = &s->p->g->nodes[node_idx];
     for (uint32_t i = 0; i < node->n_inputs && !s->found; i++) {
-        if (is_member && inside_source(s->p, node->inputs[i], s->a, s->b))
+        if (is_member && wf_group_inside(s->p, node->inputs[i], s->a, s->b))
             continue;
         WEFT_TRY(push_node(s, wf_graph_value(s->p->g, node->inputs[i])->node));
     }
@@ -127,7 +128,7 @@ static weft_status push_group_operands(search *s, uint32_t group, bool is_member
 
 // Would groups a and b (or WF_NO_INDEX) with node `extra` (or WF_NO_INDEX) depend on themselves
 // through something outside? Walks backwards from their outside operands, group by group.
-static weft_status would_cycle(wf_planner *p, uint32_t a, uint32_t b, uint32_t extra, bool *out)
+weft_status wf_group_would_cycle(wf_planner *p, uint32_t a, uint32_t b, uint32_t extra, bool *out)
 {
     search s = {p, a, b, 0, false};
     p->stamp++;
@@ -148,7 +149,7 @@ static weft_status would_cycle(wf_planner *p, uint32_t a, uint32_t b, uint32_t e
     return WEFT_OK;
 }
 
-static weft_status insert_node(wf_planner *p, uint32_t group, uint32_t node_idx)
+weft_status wf_group_insert(wf_planner *p, uint32_t group, uint32_t node_idx)
 {
     wf_group *grp = &p->groups[group];
     WEFT_TRY(wf_array_reserve(p->allocator, &grp->nodes, &grp->nodes_capacity, grp->n_nodes + 1,
@@ -173,14 +174,14 @@ static weft_status new_group(wf_planner *p, uint32_t node_idx, wf_task_kind kind
     grp->is_update = p->is_update[node_idx];
     grp->ndim = space->ndim;
     memcpy(grp->dims, space->dims, sizeof grp->dims);
-    return insert_node(p, (uint32_t)p->n_groups++, node_idx);
+    return wf_group_insert(p, (uint32_t)p->n_groups++, node_idx);
 }
 
-static weft_status merge_groups(wf_planner *p, uint32_t into, uint32_t from)
+weft_status wf_group_merge(wf_planner *p, uint32_t into, uint32_t from)
 {
     wf_group *src = &p->groups[from];
     for (size_t i = 0; i < src->n_nodes; i++)
-        WEFT_TRY(insert_node(p, into, src->nodes[i]));
+        WEFT_TRY(wf_group_insert(p, into, src->nodes[i]));
     wf_group *dst = &p->groups[into];
     if (src->has_reduce) {
         dst->kind = src->kind;
@@ -200,14 +201,14 @@ static weft_status merge_groups(wf_planner *p, uint32_t into, uint32_t from)
 }
 
 // Distinct values that a group reads from outside: an upper bound of its kernel's operands.
-static size_t count_operands(const wf_planner *p, uint32_t group, wf_id *list, size_t max)
+size_t wf_group_operands(const wf_planner *p, uint32_t group, wf_id *list, size_t max)
 {
     const wf_group *grp = &p->groups[group];
     size_t n = 0;
     for (size_t i = 0; i < grp->n_nodes; i++) {
         const wf_node *node = &p->g->nodes[grp->nodes[i]];
         for (uint32_t k = 0; k < node->n_inputs; k++) {
-            if (inside_source(p, node->inputs[k], group, group))
+            if (wf_group_inside(p, node->inputs[k], group, group))
                 continue;
             bool is_new = true;
             for (size_t j = 0; j < n && is_new; j++)
@@ -219,13 +220,13 @@ static size_t count_operands(const wf_planner *p, uint32_t group, wf_id *list, s
     return n;
 }
 
-static bool is_small(const wf_planner *p, uint32_t a, uint32_t b)
+bool wf_group_is_small(const wf_planner *p, uint32_t a, uint32_t b)
 {
     wf_id list[2 * MAX_GROUP_OPERANDS];
-    size_t operands = count_operands(p, a, list, WF_COUNT_OF(list));
+    size_t operands = wf_group_operands(p, a, list, WF_COUNT_OF(list));
     size_t nodes = p->groups[a].n_nodes;
     if (b != WF_NO_INDEX) {
-        operands += count_operands(p, b, list, WF_COUNT_OF(list));
+        operands += wf_group_operands(p, b, list, WF_COUNT_OF(list));
         nodes += p->groups[b].n_nodes;
     }
     return nodes < MAX_GROUP_NODES && operands + 3 <= MAX_GROUP_OPERANDS;
@@ -235,7 +236,7 @@ static bool is_small(const wf_planner *p, uint32_t a, uint32_t b)
 static bool is_behind_reduce(const wf_planner *p, uint32_t group, const wf_node *node)
 {
     for (uint32_t i = 0; i < node->n_inputs; i++) {
-        const wf_id id = inside_source(p, node->inputs[i], group, group);
+        const wf_id id = wf_group_inside(p, node->inputs[i], group, group);
         if (!id)
             continue;
         const wf_node *producer = wf_graph_producer(p->g, id);
@@ -245,7 +246,7 @@ static bool is_behind_reduce(const wf_planner *p, uint32_t group, const wf_node 
     return false;
 }
 
-static bool takes_maps(const wf_group *grp)
+bool wf_group_takes_maps(const wf_group *grp)
 {
     return grp->kind == WF_TASK_MAP || grp->has_reduce || grp->product != WF_NO_INDEX;
 }
@@ -256,10 +257,10 @@ static bool fits_map(const wf_planner *p, uint32_t group, uint32_t node_idx)
     const wf_group *grp = &p->groups[group];
     const wf_node *node = &p->g->nodes[node_idx];
     const weft_type *t = wf_planner_type(p, node->first_output);
-    if (!takes_maps(grp))
+    if (!wf_group_takes_maps(grp))
         return false;
     const bool is_behind = grp->has_reduce && is_behind_reduce(p, group, node);
-    if (has_dims(grp, t)) {
+    if (wf_group_has_dims(grp, t)) {
         if (!is_behind)
             return true;
         return grp->kind == WF_TASK_ROW && inner_count(grp) <= ROW_FUSE_MAX_INNER;
@@ -280,15 +281,31 @@ static bool is_special(const wf_group *grp)
     return grp->has_reduce || grp->product != WF_NO_INDEX;
 }
 
-static uint32_t absorbed_group(const wf_planner *p, wf_id id)
+// The group of an operand, also behind the broadcast of a per-row value.
+static uint32_t operand_group(const wf_planner *p, wf_id id)
 {
     const wf_value *v = wf_graph_value(p->g, id);
-    const wf_node *node = &p->g->nodes[v->node];
-    if (p->group_of[v->node] != WF_NO_INDEX || !(node->op->flags & WF_OP_VIEW) ||
-        node->n_inputs != 1)
+    if (p->group_of[v->node] != WF_NO_INDEX)
         return p->group_of[v->node];
+    const wf_node *node = &p->g->nodes[v->node];
+    if (!(node->op->flags & WF_OP_VIEW) || node->n_inputs != 1)
+        return WF_NO_INDEX;
     const uint32_t group = p->group_of[wf_graph_value(p->g, node->inputs[0])->node];
-    return group != WF_NO_INDEX && p->groups[group].product_value == id ? group : WF_NO_INDEX;
+    return group != WF_NO_INDEX && wf_group_inside(p, id, group, group) ? group : WF_NO_INDEX;
+}
+
+// Two ROW groups become one that walks its rows more than once, in the cache.
+static bool are_rows(const wf_planner *p, const wf_group *a, const wf_group *b)
+{
+    return p->options->epilogues && a->kind == WF_TASK_ROW && b->kind == WF_TASK_ROW;
+}
+
+// The group that an operand comes from, also behind the view of a product; where rows merge, behind the
+// broadcast of a per-row value.
+static uint32_t absorbed_group(const wf_planner *p, wf_id id)
+{
+    const uint32_t group = p->group_of[wf_graph_value(p->g, id)->node];
+    return group == WF_NO_INDEX && p->options->epilogues ? operand_group(p, id) : group;
 }
 
 // After a node has joined `group`: takes in the other groups that it reads, where they fit.
@@ -300,9 +317,9 @@ static weft_status absorb_operands(wf_planner *p, uint32_t *group, uint32_t node
         if (other == WF_NO_INDEX || other == *group)
             continue;
         const wf_group *a = &p->groups[*group], *b = &p->groups[other];
-        if (!takes_maps(b) || a->is_update != b->is_update || a->ndim != b->ndim ||
+        if (!wf_group_takes_maps(b) || a->is_update != b->is_update || a->ndim != b->ndim ||
             memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof(int64_t)) != 0 ||
-            !splits_alike(a, b) || (is_special(a) && is_special(b))) {
+            !splits_alike(a, b) || (is_special(a) && is_special(b) && !are_rows(p, a, b))) {
             continue;
         }
         if ((a->has_reduce || b->has_reduce) &&
@@ -310,11 +327,11 @@ static weft_status absorb_operands(wf_planner *p, uint32_t *group, uint32_t node
             continue; // nodes of one may stand behind reductions of the other
         }
         bool cycles;
-        if (!is_small(p, *group, other))
+        if (!wf_group_is_small(p, *group, other))
             continue;
-        WEFT_TRY(would_cycle(p, *group, other, WF_NO_INDEX, &cycles));
+        WEFT_TRY(wf_group_would_cycle(p, *group, other, WF_NO_INDEX, &cycles));
         if (!cycles)
-            WEFT_TRY(merge_groups(p, *group, other));
+            WEFT_TRY(wf_group_merge(p, *group, other));
     }
     return WEFT_OK;
 }
@@ -325,26 +342,13 @@ static weft_status try_join(wf_planner *p, uint32_t group, uint32_t node_idx, bo
     *out_joined = false;
     if (p->groups[group].is_update != p->is_update[node_idx])
         return WEFT_OK;
-    if (!is_small(p, group, WF_NO_INDEX))
+    if (!wf_group_is_small(p, group, WF_NO_INDEX))
         return WEFT_OK;
-    WEFT_TRY(would_cycle(p, group, WF_NO_INDEX, node_idx, &cycles));
+    WEFT_TRY(wf_group_would_cycle(p, group, WF_NO_INDEX, node_idx, &cycles));
     if (cycles)
         return WEFT_OK;
     *out_joined = true;
-    return insert_node(p, group, node_idx);
-}
-
-// The group of an operand, also behind the broadcast of a per-row value.
-static uint32_t operand_group(const wf_planner *p, wf_id id)
-{
-    const wf_value *v = wf_graph_value(p->g, id);
-    if (p->group_of[v->node] != WF_NO_INDEX)
-        return p->group_of[v->node];
-    const wf_node *node = &p->g->nodes[v->node];
-    if (!(node->op->flags & WF_OP_VIEW) || node->n_inputs != 1)
-        return WF_NO_INDEX;
-    const uint32_t group = p->group_of[wf_graph_value(p->g, node->inputs[0])->node];
-    return group != WF_NO_INDEX && inside_source(p, id, group, group) ? group : WF_NO_INDEX;
+    return wf_group_insert(p, group, node_idx);
 }
 
 // A narrow value widened for another reader than the first (pass/widen.c): beside its producer it would live
@@ -409,7 +413,7 @@ static weft_status group_reduce_node(wf_planner *p, uint32_t node_idx)
     const uint32_t group = p->group_of[wf_graph_value(p->g, node->inputs[0])->node];
     bool joined = false;
     if (group != WF_NO_INDEX && p->groups[group].product == WF_NO_INDEX &&
-        takes_maps(&p->groups[group]) && has_dims(&p->groups[group], space)) {
+        wf_group_takes_maps(&p->groups[group]) && wf_group_has_dims(&p->groups[group], space)) {
         wf_group *grp = &p->groups[group];
         const bool is_same = grp->has_reduce && grp->kind == kind &&
                              !memcmp(grp->is_inner, is_inner, sizeof is_inner);
@@ -531,5 +535,5 @@ weft_status wf_plan_group(wf_planner *p)
             WEFT_TRY(new_group(p, n, kind, wf_planner_type(p, node->first_output)));
         }
     }
-    return WEFT_OK;
+    return p->options->epilogues ? wf_plan_sink(p) : WEFT_OK;
 }

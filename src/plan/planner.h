@@ -2,6 +2,7 @@
 //
 //   plan.c      the order of the steps below, and the unfused plan that `ref` runs
 //   group.c     which nodes share a task
+//   sink.c      nodes go to their reader's group where that moves fewer bytes
 //   locate.c    where a value lives: buffer, strides, layout; copies where a view is impossible
 //   rows.c      operands and results of ops that go by rows, which may lie apart
 //   order.c     which group is next, outputs, assignments
@@ -72,7 +73,28 @@ static inline const weft_type *wf_planner_type(const wf_planner *p, wf_id id)
     return wf_graph_type(p->g, id);
 }
 
+// ---- group.c
 weft_status wf_plan_group(wf_planner *p);
+bool wf_group_has_dims(const wf_group *group, const weft_type *t);
+// May elementwise nodes live in it?
+bool wf_group_takes_maps(const wf_group *group);
+// The value inside groups a or b that an operand stands for: the operand itself, in a ROW group the
+// per-row value behind a broadcast, in a product's the product behind its reshape. 0: it comes from
+// outside.
+wf_id wf_group_inside(const wf_planner *p, wf_id id, uint32_t a, uint32_t b);
+weft_status wf_group_insert(wf_planner *p, uint32_t group, uint32_t node_idx);
+// Group `from` is gone then.
+weft_status wf_group_merge(wf_planner *p, uint32_t into, uint32_t from);
+// Would groups a and b (or WF_NO_INDEX) with node `extra` (or WF_NO_INDEX) depend on themselves through
+// something outside?
+weft_status wf_group_would_cycle(wf_planner *p, uint32_t a, uint32_t b, uint32_t extra, bool *out);
+// Distinct values that a group reads from outside: an upper bound of its kernel's operands.
+size_t wf_group_operands(const wf_planner *p, uint32_t group, wf_id *list, size_t max);
+// Would group a, or a and b together, be small enough to grow? b may be WF_NO_INDEX.
+bool wf_group_is_small(const wf_planner *p, uint32_t a, uint32_t b);
+
+// ---- sink.c
+weft_status wf_plan_sink(wf_planner *p);
 
 // ---- plan.c
 weft_status wf_planner_init(wf_planner *p);

@@ -2,8 +2,8 @@
 // panels and blocks; biases, residuals in and out of place, casts, several results, random numbers, batches.
 #include <stdio.h>
 
-#include "product_case.h"
 #include "base/compiler.h"
+#include "product_case.h"
 #include "wf_test.h"
 
 typedef struct epilogue_case {
