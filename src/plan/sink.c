@@ -56,7 +56,7 @@ static bool is_stored(const wf_planner *p, wf_id id, uint32_t group)
     return false;
 }
 
-// The one group that reads the node's value, as it is; WF_NO_INDEX: others, or several.
+// The one group whose elementwise work or sums read the node's value, as it is; WF_NO_INDEX: others, too.
 static uint32_t find_reader(const move *m, uint32_t node_idx)
 {
     const wf_planner *p = m->p;
@@ -68,7 +68,8 @@ static uint32_t find_reader(const move *m, uint32_t node_idx)
         return WF_NO_INDEX;
     for (uint32_t u = p->use_start[id]; u < p->use_start[id + 1]; u++) {
         const uint32_t group = is_moved(m, p->uses[u]) ? m->to : p->group_of[p->uses[u]];
-        if (group == WF_NO_INDEX || (reader != WF_NO_INDEX && group != reader))
+        if (group == WF_NO_INDEX || (reader != WF_NO_INDEX && group != reader) ||
+            p->uses[u] == p->groups[group].product)
             return WF_NO_INDEX;
         reader = group;
     }
