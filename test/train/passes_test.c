@@ -9,6 +9,7 @@
 #include "wf_test.h"
 
 #define LIMIT 1.25
+#define LIMIT_COPIES 1.5 // while the operands of attention are copied to be dense
 
 static void add_task(void *user, const weft_task_info *info)
 {
@@ -37,12 +38,12 @@ static double planned_bytes(const char *name)
     return bytes;
 }
 
-static void expect(const char *name, double least_floats)
+static void expect(const char *name, double least_floats, double limit)
 {
     const double planned = planned_bytes(name), least = 4.0 * least_floats;
     print_message("%s: %.1f MB planned, at least %.1f MB, %.2f times\n", name, planned * 1e-6,
                   least * 1e-6, planned / least);
-    if (planned > LIMIT * least || planned < 0.9 * least)
+    if (planned > limit * least || planned < 0.9 * least)
         fail_msg("%s: %g bytes planned, at least %g are needed", name, planned, least);
 }
 
@@ -61,7 +62,7 @@ static void mlp(void **state)
         if (i > 1)           // input gradient; relu's mask is a byte, written and read
             floats += y + w + x + x / 2;
     }
-    expect("mlp", floats);
+    expect("mlp", floats, LIMIT);
 }
 
 // Convolution, batch norm, activation: elements in, out, of weights.
@@ -101,7 +102,7 @@ static void resnet18(void **state)
             floats += 2 * size / 2; // two masks
         }
     }
-    expect("resnet18", floats);
+    expect("resnet18", floats, LIMIT);
 }
 
 static void chargpt(void **state)
@@ -128,7 +129,7 @@ static void chargpt(void **state)
     floats += 2 * t + 2 * t + 3 * t;           // the last norm
     floats += 3 * t + 3 * logits + 2 * logits; // head and loss
     floats += 2 * t + 10 * 256 * d;            // gradients of the tables
-    expect("chargpt", floats);
+    expect("chargpt", floats, LIMIT_COPIES);
 }
 
 const struct CMUnitTest wf_tests_passes[] = {
