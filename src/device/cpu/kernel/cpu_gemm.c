@@ -7,13 +7,52 @@
 #include "device/cpu/kernel/cpu_gemm_vec.h"
 #include "math/dialect.h"
 
+// Rows of memory that are fetched while a tile runs, some in every stretch of its terms: all at once they
+// would wait for each other.
+#define STRETCH 32 // terms
+
+typedef struct rows_ahead {
+    const float *at;
+    int64_t step, width, per_stretch, left;
+} rows_ahead;
+
+typedef struct fetch {
+    rows_ahead c; // of the next tile: its chains start with them, its stores want the lines
+    rows_ahead b;
+    const int64_t *a_rows; // of the next tile
+    int64_t n_a_rows;
+} fetch;
+
+VEC_INLINE void fetch_rows(rows_ahead *r, const int is_written)
+{
+    for (int64_t k = r->per_stretch; k > 0 && r->left > 0; k--, r->left--, r->at += r->step) {
+        for (int64_t j = 0; j < r->width; j += 16) {
+            if (is_written)
+                __builtin_prefetch(r->at + j, 1);
+            else
+                __builtin_prefetch(r->at + j, 0, 2);
+        }
+    }
+}
+
+// A stretch of terms begins at a[t].
+VEC_INLINE void fetch_some(fetch *f, const float *a)
+{
+    fetch_rows(&f->c, 1);
+    fetch_rows(&f->b, 0);
+    for (int64_t i = 0; i < f->n_a_rows; i++) {
+        for (int64_t t = 0; t < STRETCH; t += 16)
+            __builtin_prefetch(a + f->a_rows[i] + t);
+    }
+}
+
 // Columns of c are whole vectors but for the last one, which has `tail` of 1 .. VL.
-typedef void tile_fn(const wf_cpu_tiles *p, const int64_t *rows, float *c, int64_t tail);
+typedef void tile_fn(const wf_cpu_tiles *p, const int64_t *rows, float *c, int64_t tail, fetch *f);
 
 // tile_RxV: R rows, V vectors of columns; the accumulators stay in registers over all terms.
 #define DEFINE_TILE(R, V)                                                                          \
     static __attribute__((noinline)) void tile_##R##x##V(                                          \
-        const wf_cpu_tiles *p, const int64_t *rows, float *c, int64_t tail)                        \
+        const wf_cpu_tiles *p, const int64_t *rows, float *c, int64_t tail, fetch *f)              \
     {                                                                                              \
         vf acc[R][V];                                                                              \
         const float *a[R];                                                                         \
@@ -30,14 +69,18 @@ typedef void tile_fn(const wf_cpu_tiles *p, const int64_t *rows, float *c, int64
             EACH_VECTOR(V)                                                                         \
             acc[i][j] = j + 1 < V ? v_load(at_row + j * VL) : v_load_part(at_row + j * VL, tail);  \
         }                                                                                          \
-        for (; term < end; term++, b += b_step) {                                                  \
-            const int64_t at = *term;                                                              \
-            vf bv[V];                                                                              \
-            EACH_VECTOR(V) bv[j] = v_load(b + j * VL);                                             \
-            VEC_UNROLL for (int i = 0; i < R; i++)                                                 \
-            {                                                                                      \
-                const vf av = v_set(a[i][at]);                                                     \
-                EACH_VECTOR(V) acc[i][j] = v_fma(av, bv[j], acc[i][j]);                            \
+        while (term < end) {                                                                       \
+            const int64_t *const stop = end - term < STRETCH ? end : term + STRETCH;               \
+            fetch_some(f, p->a + *term);                                                           \
+            for (; term < stop; term++, b += b_step) {                                             \
+                const int64_t at = *term;                                                          \
+                vf bv[V];                                                                          \
+                EACH_VECTOR(V) bv[j] = v_load(b + j * VL);                                         \
+                VEC_UNROLL for (int i = 0; i < R; i++)                                             \
+                {                                                                                  \
+                    const vf av = v_set(a[i][at]);                                                 \
+                    EACH_VECTOR(V) acc[i][j] = v_fma(av, bv[j], acc[i][j]);                        \
+                }                                                                                  \
             }                                                                                      \
         }                                                                                          \
         if (p->is_last) {                                                                          \
@@ -121,31 +164,10 @@ static const struct {
 #endif
 };
 
-// The next tile's chains cannot start without their sums so far, and its stores want the lines, too.
-static void prefetch_rows(const float *c, int64_t ldc, int64_t n_rows, int64_t n_cols)
+static rows_ahead get_ahead(const float *at, int64_t step, int64_t width, int64_t n,
+                            int64_t n_stretches)
 {
-    for (int64_t i = 0; i < n_rows; i++) {
-        for (int64_t j = 0; j < n_cols; j += 16)
-            __builtin_prefetch(c + i * ldc + j, 1);
-    }
-}
-
-// Lines [first, first + n) of what is ahead, as many as there are.
-static void prefetch_ahead(const wf_cpu_ahead *ahead, int64_t first, int64_t n)
-{
-    const int64_t end = first + n < ahead->n ? first + n : ahead->n;
-    for (int64_t i = first; i < end; i++) {
-        for (int64_t j = 0; j < ahead->width; j += 16)
-            __builtin_prefetch(ahead->at + i * ahead->step + j, 0, 2);
-    }
-}
-
-static void prefetch_a(const wf_cpu_tiles *p, const int64_t *rows, int64_t n_rows)
-{
-    for (int64_t i = 0; i < n_rows; i++) {
-        for (int64_t t = 0; t < p->n_terms; t += 16)
-            __builtin_prefetch(p->a + rows[i] + t);
-    }
+    return (rows_ahead){at, step, width, (n + n_stretches - 1) / n_stretches, n};
 }
 
 void WF_CPU_NAME(wf_cpu_gemm_tiles)(const wf_cpu_tiles *p)
@@ -154,18 +176,22 @@ void WF_CPU_NAME(wf_cpu_gemm_tiles)(const wf_cpu_tiles *p)
     tile_fn *const *by_rows = shapes[n_vectors - 1].by_rows;
     const int64_t max_rows = shapes[n_vectors - 1].max_rows;
     const int64_t n_tiles = (p->n_rows + max_rows - 1) / max_rows;
-    const int64_t share = n_tiles ? (p->ahead.n + n_tiles - 1) / n_tiles : 0;
+    const int64_t n_stretches = p->n_terms > 0 ? (p->n_terms + STRETCH - 1) / STRETCH : 1;
     const int64_t *rows = p->a_rows;
     float *c = p->c;
+    fetch f = {0};
+    if (p->ahead.n > 0 && n_tiles > 0) {
+        f.b = get_ahead(p->ahead.at, p->ahead.step, p->ahead.width, p->ahead.n,
+                        n_stretches * n_tiles);
+    }
     for (int64_t i = 0, left = p->n_rows, n_rows; i < n_tiles; i++, left -= n_rows) {
         n_rows = (left + n_tiles - i - 1) / (n_tiles - i);
         float *next = c + n_rows * p->ldc;
         const int64_t n_next = left < 2 * n_rows ? left - n_rows : n_rows;
-        prefetch_rows(next, p->ldc, n_next, p->n_cols);
-        prefetch_ahead(&p->ahead, i * share, share);
-        if (p->is_a_far)
-            prefetch_a(p, rows + n_rows, n_next);
-        by_rows[n_rows - 1](p, rows, c, tail);
+        f.c = get_ahead(next, p->ldc, p->n_cols, n_next, n_stretches);
+        f.a_rows = rows + n_rows;
+        f.n_a_rows = p->is_a_far ? n_next : 0;
+        by_rows[n_rows - 1](p, rows, c, tail, &f);
         rows += n_rows;
         c = next;
     }
