@@ -40,6 +40,14 @@ static void copy_box(const wf_cpu_elementwise *e, int32_t size_log2, const side 
         e->copies[size_log2](dst->data, dst->b, src->data, src->b, (size_t)(na * nb));
         return;
     }
+    if (size_log2 == 2 && na >= 4 && nb >= 4 && dst->b == 1 && src->a == 1 && src->b != 1) {
+        e->turn(dst->data, dst->a, src->data, src->b, (size_t)na, (size_t)nb);
+        return;
+    }
+    if (size_log2 == 2 && na >= 4 && nb >= 4 && dst->a == 1 && src->b == 1 && dst->b != 1) {
+        e->turn(dst->data, dst->b, src->data, src->a, (size_t)nb, (size_t)na);
+        return;
+    }
     const bool is_b_short = nb < 8 && na > nb;
     const bool is_a_near = na >= 8 && magnitude(memory->a) < magnitude(memory->b) && memory->a != 0;
     if (is_b_short || is_a_near) {

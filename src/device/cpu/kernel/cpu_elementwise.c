@@ -4,6 +4,7 @@
 // The formulas come out of the op files (op/elementwise.h) by way of elementwise_list.inc, which is
 // read twice: once for the functions, <op>_<dtype>_loop, and once for the table's rows.
 #include "device/cpu/kernel/cpu_kernel.h"
+#include "device/cpu/kernel/cpu_turn.h"
 
 #include <string.h>
 
@@ -191,6 +192,12 @@ MOVES(uint16_t)
 MOVES(uint32_t)
 MOVES(uint64_t)
 
+static void turn(void *dst, int64_t dst_pitch, const void *src, int64_t src_pitch, size_t n_rows,
+                 size_t n_cols)
+{
+    wf_turn(dst, dst_pitch, src, src_pitch, (int64_t)n_rows, (int64_t)n_cols);
+}
+
 // ---- past the caches. Measured on a Sapphire Rapids (2 MiB of L2, memory hardly slower than L3): a sum of
 // two arrays is written 1.4 to 1.5 times as fast, and read again no slower. Processors without AVX-512 have a
 // near L3 that may hold more.
@@ -287,6 +294,7 @@ const wf_cpu_elementwise WF_CPU_NAME(wf_cpu_elementwise) = {
     .selects = {select_uint8_t, select_uint16_t, select_uint32_t, select_uint64_t},
     .copies = {copy_uint8_t, copy_uint16_t, copy_uint32_t, copy_uint64_t},
     .spreads = {spread_uint8_t, spread_uint16_t, spread_uint32_t, spread_uint64_t},
+    .turn = turn,
     .stream = stream,
     .stream_end = stream_end,
     .stream_bytes = STREAM_BYTES,

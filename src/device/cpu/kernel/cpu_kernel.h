@@ -46,6 +46,9 @@ typedef struct wf_cpu_elementwise {
                                    int64_t src_stride, size_t n);
     // dst[i, j] = src[i], i < n_rows, j < n.
     void (*spreads[WF_CPU_N_SIZES])(void *dst, const void *src, size_t n_rows, size_t n);
+    // dst[i * dst_pitch + j] = src[j * src_pitch + i], i < n_rows, j < n_cols; elements of 4 bytes.
+    void (*turn)(void *dst, int64_t dst_pitch, const void *src, int64_t src_pitch, size_t n_rows,
+                 size_t n_cols);
     // Copies bytes past the caches, which a result that no cache would hold until it is read only costs a
     // second time; from stream_bytes of a result on. Other threads may read it after stream_end.
     void (*stream)(void *dst, const void *src, size_t size_bytes);
