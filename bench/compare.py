@@ -33,18 +33,30 @@ CLEARLY_SLOWER = 1.2  # than the fastest of the peers: that backend is not measu
 def parse():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--weft", default="build/release/weft", help="the command (build/release/weft)")
-    p.add_argument("--python", help="a python that has torch, and onnxruntime, onnx and onnxscript; without: only oneDNN")
+    p.add_argument(
+        "--python", help="a python that has torch, and onnxruntime, onnx and onnxscript; without: only oneDNN"
+    )
     p.add_argument("--sections", default=",".join(SECTIONS), help="of train,infer,gemm,conv (all)")
     p.add_argument("--only", default="", help="only networks and rows whose name or sizes match this expression")
     p.add_argument("--threads", default="1", help="a list: 1,2 (1)")
     p.add_argument("--rounds", type=int, help="5; with --quick 2")
     p.add_argument("--seconds", type=float, help="for each measurement of a network (3; with --quick 1)")
     p.add_argument("--layer-seconds", type=float, help="for each of a layer in one direction (0.3; with --quick 0.1)")
-    p.add_argument("--backends", help="of PyTorch (eager,channels_last,compile,compile_cl; with --quick without the last two)")
+    p.add_argument(
+        "--backends", help="of PyTorch (eager,channels_last,compile,compile_cl; with --quick without the last two)"
+    )
     p.add_argument("--quick", action="store_true", help="five networks, every fourth row, fewer and shorter rounds")
-    p.add_argument("--cpu-time", action="store_true", help="the processor's time, for one thread, where others work too")
+    p.add_argument(
+        "--cpu-time", action="store_true", help="the processor's time, for one thread, where others work too"
+    )
     p.add_argument("--isa", help="of weft, as `weft bench` has it")
-    p.add_argument("--versus", action="append", default=[], metavar="LABEL=COMMAND", help="another weft as a peer, instead of the others")
+    p.add_argument(
+        "--versus",
+        action="append",
+        default=[],
+        metavar="LABEL=COMMAND",
+        help="another weft as a peer, instead of the others",
+    )
     p.add_argument("--json", help="raw results, a line each, are added to this file")
     p.add_argument("--resume", action="store_true", help="go on where --json ends")
     p.add_argument("--minutes", type=float, help="begin nothing new after so many")

@@ -142,7 +142,9 @@ def report(records):
         parts.append("\n".join(f"- {k}: {v}" for k, v in machines[-1].items()))
     versions = sorted({f"{r['system']} ({r['version']})" for r in records if "version" in r})
     n_rounds = 1 + max((r["round"] for r in records if "round" in r), default=0)
-    parts.append(f"- systems: {'; '.join(versions)}\n- {n_rounds} rounds, interleaved; medians; ratio above 1: weft is faster\n")
+    parts.append(
+        f"- systems: {'; '.join(versions)}\n- {n_rounds} rounds, interleaved; medians; ratio above 1: weft is faster\n"
+    )
     for threads in sorted({r["threads"] for r in records if "threads" in r}):
         parts += [section_text(records, section, threads) for section in TITLES]
     dropped = [r["dropped"] for r in records if "dropped" in r]

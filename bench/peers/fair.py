@@ -1,4 +1,4 @@
-"""What every peer gets, so that it is measured at its best: pinned threads, kept memory, no subnormals, its own choice of kernels."""
+"""What every peer gets, so that it is measured at its best: pinned threads, kept memory, no subnormals."""
 
 import os
 import sys
@@ -6,7 +6,7 @@ import time
 
 
 def restart(threads):
-    """Starts the program again where the environment lacks what only counts at start: glibc keeps freed memory, OpenMP's threads."""
+    """Starts the program again where the environment lacks what counts at start: kept memory, OpenMP's threads."""
     wanted = {
         "MALLOC_MMAP_THRESHOLD_": "8589934592",
         "MALLOC_TRIM_THRESHOLD_": "17179869184",

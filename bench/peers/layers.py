@@ -66,14 +66,11 @@ def conv(torch, row, args):
     best = {}
     for layout in (torch.contiguous_format, torch.channels_last):
         x, w, dy = (
-            torch.randn(*dims).to(memory_format=layout)
-            for dims in ((n, c, h, h), (o, c // g, r, r), (n, o, out, out))
+            torch.randn(*dims).to(memory_format=layout) for dims in ((n, c, h, h), (o, c // g, r, r), (n, o, out, out))
         )
 
         def back(mask):
-            return torch.ops.aten.convolution_backward(
-                dy, x, w, None, [s, s], [p, p], [1, 1], False, [0, 0], g, mask
-            )
+            return torch.ops.aten.convolution_backward(dy, x, w, None, [s, s], [p, p], [1, 1], False, [0, 0], g, mask)
 
         runs = {
             "forward": lambda: torch.conv2d(x, w, None, s, p, 1, g),

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Times one network of nets.py in PyTorch or ONNX Runtime and prints one JSON line.
 
-    peer.py NAME [--infer] [--threads N] [--backend eager|channels_last|compile|compile_cl|ort] [--seconds S] [--windows W]
+    peer.py NAME [--infer] [--threads N] [--backend eager|channels_last|compile|compile_cl|ort]
+            [--seconds S] [--windows W] [--cpu-time]
 
-median_ms and best_ms are over W windows of several steps each, fewer where a step takes long. What fair.py does makes the peer faster: it should be
-measured at its best.
+median_ms and best_ms are over W windows of several steps each, fewer where a step takes long. What fair.py does makes
+the peer faster: it should be measured at its best.
 """
 
 import argparse
@@ -23,7 +24,9 @@ def parse():
     parser.add_argument("name")
     parser.add_argument("--infer", action="store_true")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--backend", default="eager", choices=["eager", "channels_last", "compile", "compile_cl", "ort"])
+    parser.add_argument(
+        "--backend", default="eager", choices=["eager", "channels_last", "compile", "compile_cl", "ort"]
+    )
     parser.add_argument("--seconds", type=float, default=6.0)
     parser.add_argument("--windows", type=int, default=9)
     parser.add_argument("--cpu-time", action="store_true", help="the processor's time, where others work too")
@@ -31,7 +34,7 @@ def parse():
 
 
 def flops(torch, nets, w, is_inference):
-    """2 x multiply-adds of one step: products and convolutions (grouped ones by their group), forward, and twice that backward."""
+    """2 x multiply-adds of one step: products and convolutions (grouped ones by their group), 3 x forward in training."""
     nn = torch.nn
     total = 0
 
