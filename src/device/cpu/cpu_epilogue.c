@@ -47,11 +47,12 @@ void wf_cpu_epilogue_run(const wf_cpu_epilogue *e, const wf_cpu_block *block, ch
     run.block = block;
     for (int64_t b0 = block->b0; b0 < b_end; b0 += t->tile_b) {
         for (int64_t a0 = block->a0; a0 < a_end; a0 += t->tile_a) {
-            const wf_cpu_tile tile = {a0, wf_cpu_min(t->tile_a, a_end - a0), b0,
-                                      wf_cpu_min(t->tile_b, b_end - b0)};
-            wf_cpu_run_points(&run, &t->all, &tile);
+            wf_cpu_run_set_tile(&run, a0, wf_cpu_min(t->tile_a, a_end - a0), b0,
+                                wf_cpu_min(t->tile_b, b_end - b0));
+            wf_cpu_run_points(&run, &t->all);
         }
     }
+    wf_cpu_run_end(&run);
 }
 
 typedef struct phase_params {
