@@ -55,6 +55,20 @@ typedef struct part {
     float *box, *dy, *own; // in the scratch
 } part;
 
+// What the next pass reads: dy beside the first panel, x where no box copies it beside the second.
+static wf_cpu_ahead get_ahead(const wf_cpu_conv *c, const wf_cpu_tiles *t, const float *dy,
+                              int64_t n_left, int64_t panel)
+{
+    const int64_t n = wf_cpu_min(t->n_terms, n_left), last = t->n_terms - 1;
+    if (panel == 0 && c->y.c == 1)
+        return (wf_cpu_ahead){dy + t->n_terms * c->flat_step, c->flat_step, n, c->n_cols};
+    if (panel == 1 && c->box.is_direct && last > 0) {
+        const int64_t step = t->a_terms[1] - t->a_terms[0];
+        return (wf_cpu_ahead){t->a + t->a_terms[last] + step, step, n, c->box.channels};
+    }
+    return (wf_cpu_ahead){.n = 0};
+}
+
 // chain[row, k] += x * dy over the cells [i0, i1) of a unit.
 static void run_pass(const wf_cpu_conv *c, const part *r, const float *x, const wf_cpu_unit *u,
                      int64_t i0, int64_t i1, float *chain, bool is_first)
@@ -69,9 +83,11 @@ static void run_pass(const wf_cpu_conv *c, const part *r, const float *x, const 
                       .a_terms = c->box.cells + i0,
                       .ldc = c->n_cols,
                       .is_first = is_first};
-    for (int64_t j0 = 0, width; j0 < c->n_cols; j0 += width) {
+    const int64_t n_left = get_n_terms(c) - u->first_cell - i1;
+    for (int64_t j0 = 0, width, panel = 0; j0 < c->n_cols; j0 += width, panel++) {
         width = wf_cpu_panel_width(s, c->n_cols, j0);
         t.n_cols = wf_cpu_min(width, c->n_cols - j0);
+        t.ahead = get_ahead(c, &t, dy, n_left, panel);
         if (c->is_y_direct && t.n_cols == width) {
             t.b = dy + j0;
             t.b_step = c->flat_step;

@@ -194,8 +194,7 @@ typedef struct wf_cpu_lane_sums {
     int64_t x_step; // 0 in the padding
     const float *dy;
     int64_t dy_step;
-    int64_t x_ahead,
-        dy_ahead; // what lies so far behind the last term's x, and dy, is wanted next; 0: nothing
+    int64_t x_ahead, dy_ahead; // what lies so far behind the last x, and dy, is wanted next
 } wf_cpu_lane_sums;
 
 // c[i, v * lanes + j] = sum over t of a[t * n_rows + i] * b[b_terms[t] + b_cells[v] + j], ascending: few
