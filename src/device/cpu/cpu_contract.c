@@ -112,7 +112,8 @@ static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
         return q;
     find_few(s, task, &q);
     const int64_t tiles = wf_cpu_div_up(q.m, s->rows), vectors = wf_cpu_div_up(q.n, s->lanes);
-    const int64_t share = wf_product_n_blocks(q.k) > 1 ? 2 : 1; // sums of blocks want room, too
+    // Sums that wait for their block's end or for an epilogue want room, too.
+    const int64_t share = wf_product_n_blocks(q.k) > 1 || task->epilogue ? 2 : 1;
     int64_t n_row_cuts = q.is_few ? 1 : wf_cpu_div_up(q.m, s->item_rows / share);
     int64_t n_col_cuts = wf_cpu_div_up(vectors * s->lanes, MAX_PANELS * s->cols / share);
     for (;;) {
@@ -457,7 +458,8 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     p->is_b_direct = p->b.column == 1 && (c->m <= 2 * s->rows || c->k * c->n <= NEAR_FLOATS);
     p->is_c_direct =
         !task->epilogue && (p->c.column == 1 || c->is_few) && c->k > 0 && c->k <= WF_PRODUCT_BLOCK;
-    const int64_t sums = p->is_c_direct ? 0 : 3 * c->item_rows * c->item_cols;
+    const int64_t n_sums = wf_product_n_blocks(c->k) > 1 ? 3 : 1;
+    const int64_t sums = p->is_c_direct ? 0 : n_sums * c->item_rows * c->item_cols;
     const int64_t floats = get_copy_floats(p) + get_panel_floats(p) + sums;
     WEFT_TRY(wf_cpu_epilogue_create(q, task->epilogue ? task->epilogue->ndim - 1 : 0,
                                     c->is_exchanged ? c->item_rows : c->item_cols, &p->epilogue,
