@@ -40,7 +40,7 @@ static weft_bench_result measure(const rig *r, const char *name)
     options.seconds = 1e-3;
     if (weft_bench_network(r->context, r->device, name, 100.0, &options, &result, &err) != WEFT_OK)
         fail_msg("%s: %s", name, err.message);
-    assert_true(result.median_ms > 0.0 && result.n_runs > 9);
+    assert_true(result.median_ms > 0.0 && result.n_runs >= 5);
     assert_true(result.gflops > 0.0);
     return result;
 }

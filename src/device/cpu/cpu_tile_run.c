@@ -44,15 +44,15 @@ static void repeat_row(char *tile, size_t row_bytes, int64_t n)
     }
 }
 
-static void gather(const wf_cpu_run *run, const wf_cpu_step *step, char *dst, const wf_cpu_tile *t)
+static void gather(const wf_cpu_elementwise *e, const wf_cpu_operand *op, char *dst,
+                   const wf_cpu_tile *t)
 {
-    const wf_cpu_operand *op = &run->tiles->operands[step->operand];
     if (t->na > 1 && wf_cpu_group_is_constant(&op->a)) {
         const wf_cpu_tile row = {t->a0, 1, t->b0, t->nb};
-        wf_cpu_tile_gather(run->tiles->elementwise, dst, op, &row);
-        repeat_row(dst, (size_t)t->nb << step->size_log2, t->na);
+        wf_cpu_tile_gather(e, dst, op, &row);
+        repeat_row(dst, (size_t)t->nb << op->size_log2, t->na);
     } else {
-        wf_cpu_tile_gather(run->tiles->elementwise, dst, op, t);
+        wf_cpu_tile_gather(e, dst, op, t);
     }
 }
 
@@ -82,7 +82,7 @@ static void run_load(wf_cpu_run *run, const wf_cpu_step *step, uint32_t idx, con
     if (!at || (pitch != t->nb && !step->has_pitch)) {
         at = run->scratch + step->slot;
         pitch = t->nb;
-        gather(run, step, at, t);
+        gather(run->tiles->elementwise, op, at, t);
     }
     run->val[idx] = at;
     run->pitch[idx] = pitch;
