@@ -80,14 +80,17 @@ static void write_types(wf_text *t, const wf_view *views, size_t n)
         wf_text_printf(t, "%s%s", i ? " " : "", wf_type_text(&views[i].type, type));
 }
 
-// Of a fused task the results only: its operands are many.
+// Of a fused task the results only: its operands are many. Of a product with an epilogue the product.
 static void write_shape(wf_text *t, const wf_task *task)
 {
     if (!task->kernel) {
-        write_types(t, task->inputs, task->n_inputs);
+        write_types(t, task->inputs, task->epilogue ? task->node->n_inputs : task->n_inputs);
         wf_text_append(t, " -> ");
     }
-    write_types(t, task->outputs, task->n_outputs);
+    if (task->epilogue)
+        write_types(t, wf_task_product(task), 1);
+    else
+        write_types(t, task->outputs, task->n_outputs);
 }
 
 static void write_name(wf_text *t, const wf_task *task)
