@@ -19,7 +19,7 @@ static double planned_bytes(const char *name)
 {
     weft_context *context;
     weft_device *device;
-    weft_recipe *recipe;
+    weft_recipe *recipe = NULL;
     weft_error err = {0};
     char path[512];
     double bytes = 0.0;
