@@ -95,12 +95,7 @@ static void write_shape(wf_text *t, const wf_task *task)
 
 static void write_name(wf_text *t, const wf_task *task)
 {
-    if (task->node) {
-        wf_text_printf(t, "%s%s%s", task->node->scope, *task->node->scope ? "/" : "",
-                       task->node->op->name);
-    } else {
-        wf_text_append(t, "copy");
-    }
+    wf_task_write_name(t, task);
     if (task->n_nodes > 1)
         wf_text_printf(t, " and %zu more", task->n_nodes - 1);
 }

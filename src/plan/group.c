@@ -467,22 +467,13 @@ static bool is_rows_recut(const wf_planner *p, const wf_node *view)
     const weft_type *in = wf_planner_type(p, view->inputs[0]);
     const weft_type *out = wf_planner_type(p, view->first_output);
     const wf_node_info info = {view->op, 1, in, 1, out, view->attrs};
-    wf_strided from = {.ndim = in->ndim}, to = {.ndim = out->ndim};
-    int64_t want[WEFT_MAX_DIM];
     if (!view->op->view || out->ndim == 0 || in->dims[in->ndim - 1] != out->dims[out->ndim - 1] ||
         wf_type_count(in) != wf_type_count(out))
         return false;
-    memcpy(from.dims, in->dims, sizeof from.dims);
-    memcpy(to.dims, out->dims, sizeof to.dims);
-    wf_dense_strides(in, false, from.strides);
-    wf_dense_strides(out, false, want);
-    if (!view->op->view(&info, &from, &to))
-        return false;
-    for (int32_t i = 0; i < out->ndim; i++) {
-        if (out->dims[i] != 1 && to.strides[i] != want[i])
-            return false;
-    }
-    return to.offset == 0;
+    const wf_location from = wf_plan_dense(WF_NO_INDEX, in, false);
+    wf_location to = wf_plan_dense(WF_NO_INDEX, out, false);
+    return view->op->view(&info, &from.at, &to.at) && wf_plan_is_dense(&to, false) &&
+           to.at.offset == 0;
 }
 
 // The value by which a product is read: where everything reads one view that only cuts its rows otherwise,

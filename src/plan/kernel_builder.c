@@ -6,15 +6,7 @@
 weft_status wf_plan_add_task(wf_planner *p, wf_task **out_task)
 {
     wf_plan *plan = p->plan;
-    if (plan->n_tasks == p->tasks_capacity) {
-        size_t capacity = p->tasks_capacity ? p->tasks_capacity * 2 : 64;
-        wf_task *larger;
-        WEFT_TRY(wf_plan_take(p, capacity, sizeof *larger, &larger));
-        if (plan->n_tasks)
-            memcpy(larger, plan->tasks, plan->n_tasks * sizeof *larger);
-        plan->tasks = larger;
-        p->tasks_capacity = capacity;
-    }
+    WEFT_TRY(wf_plan_grow(p, &plan->tasks, plan->n_tasks, sizeof *plan->tasks, &p->tasks_capacity));
     *out_task = &plan->tasks[plan->n_tasks++];
     memset(*out_task, 0, sizeof **out_task);
     (*out_task)->workspace = WF_NO_INDEX;

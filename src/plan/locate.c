@@ -17,6 +17,22 @@ weft_status wf_plan_take(wf_planner *p, size_t count, size_t size_bytes, void *o
     return WEFT_OK;
 }
 
+weft_status wf_plan_grow(wf_planner *p, void *inout_ptr, size_t n, size_t size_bytes,
+                         size_t *inout_capacity)
+{
+    void *array, *larger;
+    if (n < *inout_capacity)
+        return WEFT_OK;
+    const size_t capacity = n ? 2 * n : 64;
+    WEFT_TRY(wf_plan_take(p, capacity, size_bytes, &larger));
+    memcpy(&array, inout_ptr, sizeof array);
+    if (n)
+        memcpy(larger, array, n * size_bytes);
+    memcpy(inout_ptr, &larger, sizeof larger);
+    *inout_capacity = capacity;
+    return WEFT_OK;
+}
+
 size_t wf_plan_type_bytes(const wf_planner *p, const weft_type *t)
 {
     return (size_t)wf_type_count(t) * p->options->elem_bytes[t->dtype];
@@ -42,16 +58,8 @@ weft_status wf_plan_add_buffer(wf_planner *p, wf_buffer_kind kind, size_t size_b
                                uint32_t *out_buffer)
 {
     wf_plan *plan = p->plan;
-    // Grown by hand: the array lives in the plan's region, which cannot grow a block.
-    if (plan->n_buffers == plan->buffers_capacity) {
-        size_t capacity = plan->buffers_capacity ? plan->buffers_capacity * 2 : 64;
-        wf_buffer *larger;
-        WEFT_TRY(wf_plan_take(p, capacity, sizeof *larger, &larger));
-        if (plan->n_buffers)
-            memcpy(larger, plan->buffers, plan->n_buffers * sizeof *larger);
-        plan->buffers = larger;
-        plan->buffers_capacity = capacity;
-    }
+    WEFT_TRY(wf_plan_grow(p, &plan->buffers, plan->n_buffers, sizeof *plan->buffers,
+                          &plan->buffers_capacity));
     *out_buffer = (uint32_t)plan->n_buffers;
     plan->buffers[plan->n_buffers++] = (wf_buffer){.kind = kind,
                                                    .size_bytes = size_bytes,
@@ -62,12 +70,24 @@ weft_status wf_plan_add_buffer(wf_planner *p, wf_buffer_kind kind, size_t size_b
     return WEFT_OK;
 }
 
-static wf_strided dense(const weft_type *t, bool is_channels_last)
+wf_location wf_plan_dense(uint32_t buffer, const weft_type *t, bool is_channels_last)
 {
-    wf_strided at = {.ndim = t->ndim, .offset = 0};
-    memcpy(at.dims, t->dims, sizeof at.dims);
-    wf_dense_strides(t, is_channels_last, at.strides);
-    return at;
+    wf_location l = {.is_known = true, .buffer = buffer, .at = {.ndim = t->ndim}};
+    memcpy(l.at.dims, t->dims, sizeof l.at.dims);
+    wf_dense_strides(t, is_channels_last, l.at.strides);
+    return l;
+}
+
+wf_location wf_plan_place_of(const wf_node_info *info, size_t input, const wf_location *whole)
+{
+    wf_location l = *whole;
+    int64_t start[WEFT_MAX_DIM] = {0};
+    info->op->place(info, input, start);
+    for (int32_t d = 0; d < l.at.ndim; d++) {
+        l.at.offset += start[d] * l.at.strides[d];
+        l.at.dims[d] = info->in[input].dims[d];
+    }
+    return l;
 }
 
 weft_status wf_plan_place_value(wf_planner *p, wf_id id, wf_buffer_kind kind)
@@ -76,9 +96,9 @@ weft_status wf_plan_place_value(wf_planner *p, wf_id id, wf_buffer_kind kind)
     wf_location *l = &p->locations[id];
     if (l->is_known)
         return WEFT_OK;
-    WEFT_TRY(wf_plan_add_buffer(p, kind, wf_plan_type_bytes(p, t), &l->buffer));
-    l->at = dense(t, kind == WF_BUFFER_ARENA && p->is_channels_last[id]);
-    l->is_known = true;
+    uint32_t buffer;
+    WEFT_TRY(wf_plan_add_buffer(p, kind, wf_plan_type_bytes(p, t), &buffer));
+    *l = wf_plan_dense(buffer, t, kind == WF_BUFFER_ARENA && p->is_channels_last[id]);
     return WEFT_OK;
 }
 
@@ -90,8 +110,7 @@ wf_view wf_plan_view(const wf_location *l, weft_dtype dtype)
     return v;
 }
 
-// Does the location walk its memory densely in that layout? Axes of size 1 may have any stride.
-static bool is_dense(const wf_location *l, bool is_channels_last)
+bool wf_plan_is_dense(const wf_location *l, bool is_channels_last)
 {
     const weft_type t = wf_type_make(WEFT_F32, l->at.ndim, l->at.dims);
     int64_t want[WEFT_MAX_DIM];
@@ -108,8 +127,9 @@ static weft_status copy_dense(wf_planner *p, wf_id id, const wf_location *src,
 {
     const weft_type *t = wf_planner_type(p, id);
     const uint32_t node_idx = wf_graph_value(p->g, id)->node;
-    wf_location dst = {.is_known = true, .at = dense(t, is_channels_last)};
-    WEFT_TRY(wf_plan_add_buffer(p, WF_BUFFER_ARENA, wf_plan_type_bytes(p, t), &dst.buffer));
+    uint32_t buffer;
+    WEFT_TRY(wf_plan_add_buffer(p, WF_BUFFER_ARENA, wf_plan_type_bytes(p, t), &buffer));
+    const wf_location dst = wf_plan_dense(buffer, t, is_channels_last);
     WEFT_TRY(wf_plan_add_copy(p, t->dtype, src, &dst, false, node_idx));
     *out = dst;
     return WEFT_OK;
@@ -119,7 +139,7 @@ weft_status wf_plan_locate_dense(wf_planner *p, wf_id id, wf_density density, wf
 {
     const bool is_channels_last = density == WF_DENSE_CHANNELS_LAST;
     WEFT_TRY(wf_plan_locate(p, id, out));
-    if (is_dense(out, is_channels_last)) {
+    if (wf_plan_is_dense(out, is_channels_last)) {
         const weft_type *t = wf_planner_type(p, id);
         wf_dense_strides(t, is_channels_last, out->at.strides); // size-1 axes get tidy strides
         return WEFT_OK;

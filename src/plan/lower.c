@@ -130,19 +130,6 @@ static bool can_write_variable(const wf_planner *p, const wf_kernel_builder *b,
     return true;
 }
 
-// Where operand `input` of an op that places its operands goes in the whole.
-static wf_location place_of(const wf_node_info *info, size_t input, const wf_location *whole)
-{
-    wf_location at = *whole;
-    int64_t start[WEFT_MAX_DIM] = {0};
-    info->op->place(info, input, start);
-    for (int32_t d = 0; d < at.at.ndim; d++) {
-        at.at.offset += start[d] * at.at.strides[d];
-        at.at.dims[d] = info->in[input].dims[d];
-    }
-    return at;
-}
-
 static weft_status operand_types(wf_planner *p, const wf_node *node, const weft_type **out)
 {
     weft_type *in;
@@ -184,7 +171,7 @@ static weft_status place_in_user(wf_planner *p, wf_id id, uint32_t group)
     WEFT_TRY(wf_plan_place_value(p, whole, WF_BUFFER_ARENA));
     for (uint32_t i = 0; i < user->n_inputs; i++) {
         if (user->inputs[i] == id)
-            p->locations[id] = place_of(&info, i, &p->locations[whole]);
+            p->locations[id] = wf_plan_place_of(&info, i, &p->locations[whole]);
     }
     return WEFT_OK;
 }
@@ -309,7 +296,7 @@ static weft_status lower_place(wf_planner *p, uint32_t node_idx)
         WEFT_TRY(wf_kernel_finish(&b, false, &node_idx, 1));
     }
     for (uint32_t i = 0; i < node->n_inputs; i++) {
-        const wf_location dst = place_of(&info, i, &whole);
+        const wf_location dst = wf_plan_place_of(&info, i, &whole);
         wf_location src;
         WEFT_TRY(wf_plan_locate(p, node->inputs[i], &src));
         if (src.buffer == dst.buffer && src.at.offset == dst.at.offset)
@@ -377,20 +364,12 @@ static weft_status lower_single(wf_planner *p, uint32_t group, const bool *is_lo
 }
 
 // ---- a product with an epilogue
-static wf_location dense_location(const weft_type *t, bool is_channels_last)
-{
-    wf_location l = {.is_known = true, .buffer = WF_NO_INDEX, .at = {.ndim = t->ndim}};
-    memcpy(l.at.dims, t->dims, sizeof l.at.dims);
-    wf_dense_strides(t, is_channels_last, l.at.strides);
-    return l;
-}
-
 // The kernel's first operand and instruction: the product, in the group's dims.
 static void add_product(wf_kernel_builder *b, const wf_node *node, bool is_channels_last)
 {
     const wf_group *grp = &b->p->groups[b->group];
     const weft_type *t = wf_planner_type(b->p, grp->product_value);
-    const wf_location l = dense_location(t, is_channels_last);
+    const wf_location l = wf_plan_dense(WF_NO_INDEX, t, is_channels_last);
     const uint32_t operand = wf_kernel_add_operand(&l, t->dtype, b->kernel->inputs, b->in_views,
                                                    &b->kernel->n_inputs, b->kernel->ndim);
     const uint32_t load = wf_kernel_add_inst(
@@ -406,7 +385,7 @@ static weft_status finish_product(const wf_kernel_builder *b, const wf_view *in,
     const wf_node *node = &p->g->nodes[grp->product];
     const wf_kernel *k = b->kernel;
     const weft_type *t = wf_planner_type(p, node->first_output);
-    const wf_location l = dense_location(t, is_channels_last);
+    const wf_location l = wf_plan_dense(WF_NO_INDEX, t, is_channels_last);
     wf_view *inputs;
     wf_task *task;
     WEFT_TRY(wf_plan_take(p, node->n_inputs + k->n_inputs - 1, sizeof *inputs, &inputs));

@@ -10,15 +10,8 @@ weft_status wf_plan_add_binding(wf_planner *p, wf_binding_kind kind, const char 
     wf_plan *plan = p->plan;
     wf_plan_binding **list[] = {&plan->inputs, &plan->outputs, &plan->variables};
     size_t *counts[] = {&plan->n_inputs, &plan->n_outputs, &plan->n_variables};
-    if (*counts[kind] == p->bindings_capacity[kind]) {
-        const size_t capacity = *counts[kind] ? *counts[kind] * 2 : 16;
-        wf_plan_binding *larger;
-        WEFT_TRY(wf_plan_take(p, capacity, sizeof *larger, &larger));
-        if (*counts[kind])
-            memcpy(larger, *list[kind], *counts[kind] * sizeof *larger);
-        *list[kind] = larger;
-        p->bindings_capacity[kind] = capacity;
-    }
+    WEFT_TRY(wf_plan_grow(p, list[kind], *counts[kind], sizeof **list[kind],
+                          &p->bindings_capacity[kind]));
     const char *copy = wf_arena_strdup(&plan->memory, name);
     if (!copy)
         WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "plan: memory is not available");

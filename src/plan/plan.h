@@ -3,6 +3,7 @@
 #ifndef WF_PLAN_PLAN_H
 #define WF_PLAN_PLAN_H
 
+#include "base/text.h"
 #include "codegen/kernel.h"
 
 typedef enum wf_buffer_kind {
@@ -110,6 +111,8 @@ weft_status wf_plan_check(const wf_plan *plan, const wf_plan_options *options, w
 
 // "map", "contract" and so on.
 const char *wf_task_kind_name(wf_task_kind kind);
+// Scope and op, "h/0/qkv/matmul", of the task's node; "copy" of none.
+void wf_task_write_name(wf_text *text, const wf_task *task);
 weft_status wf_plan_print(weft_context *ctx, const wf_plan *plan, char **out_text, weft_error *err);
 
 // How operand i is walked where a kernel walks it; NULL: an op reads or writes it in its own way.

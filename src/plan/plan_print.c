@@ -1,7 +1,6 @@
 // A plan as text: buffers with place and lifetime, tasks with operands and cost.
 #include <inttypes.h>
 
-#include "base/text.h"
 #include "plan/plan.h"
 
 static const char *const kind_names[WF_N_TASK_KINDS] = {
@@ -14,6 +13,13 @@ static const char *const kind_names[WF_N_TASK_KINDS] = {
 const char *wf_task_kind_name(wf_task_kind kind)
 {
     return kind_names[kind];
+}
+
+void wf_task_write_name(wf_text *text, const wf_task *task)
+{
+    const wf_node *node = task->node;
+    wf_text_printf(text, "%s%s%s", node ? node->scope : "", node && *node->scope ? "/" : "",
+                   node ? node->op->name : "copy");
 }
 
 static const char *const buffer_names[] = {[WF_BUFFER_ARENA] = "arena",
@@ -52,10 +58,10 @@ weft_status wf_plan_print(weft_context *ctx, const wf_plan *plan, char **out_tex
     }
     for (size_t i = 0; i < plan->n_tasks; i++) {
         const wf_task *task = &plan->tasks[i];
-        wf_text_printf(&t, "%zu %s%s %s%s%s(", i, wf_task_kind_name(task->kind),
-                       task->is_gated ? " gated" : "", task->node ? task->node->scope : "",
-                       task->node && *task->node->scope ? "/" : "",
-                       task->node ? task->node->op->name : "copy");
+        wf_text_printf(&t, "%zu %s%s ", i, wf_task_kind_name(task->kind),
+                       task->is_gated ? " gated" : "");
+        wf_task_write_name(&t, task);
+        wf_text_append(&t, "(");
         print_views(&t, task->inputs, task->n_inputs);
         wf_text_append(&t, ") -> ");
         print_views(&t, task->outputs, task->n_outputs);

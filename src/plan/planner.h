@@ -111,6 +111,11 @@ weft_status wf_plan_add_buffer(wf_planner *p, wf_buffer_kind kind, size_t size_b
 size_t wf_plan_type_bytes(const wf_planner *p, const weft_type *t);
 // Strides of a dense value: row-major, or channels last (axis 1 fastest).
 void wf_dense_strides(const weft_type *t, bool is_channels_last, int64_t strides[WEFT_MAX_DIM]);
+wf_location wf_plan_dense(uint32_t buffer, const weft_type *t, bool is_channels_last);
+// Does the location walk its memory densely in that layout? Axes of size 1 may have any stride.
+bool wf_plan_is_dense(const wf_location *l, bool is_channels_last);
+// Where operand `input` of an op that places its operands goes in the whole.
+wf_location wf_plan_place_of(const wf_node_info *info, size_t input, const wf_location *whole);
 // A new arena buffer for a value in its layout.
 weft_status wf_plan_place_value(wf_planner *p, wf_id id, wf_buffer_kind kind);
 // Where a value is; adds copy tasks for views that strides cannot say.
@@ -162,5 +167,9 @@ weft_status wf_plan_memory(wf_planner *p);
 
 // Memory of the plan; records WEFT_ERR_MEMORY.
 weft_status wf_plan_take(wf_planner *p, size_t count, size_t size_bytes, void *out_ptr);
+// Room for one more of the n elements of an array in that memory, which cannot grow a block: inout_ptr is the address of
+// the array's pointer.
+weft_status wf_plan_grow(wf_planner *p, void *inout_ptr, size_t n, size_t size_bytes,
+                         size_t *inout_capacity);
 
 #endif

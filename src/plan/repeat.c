@@ -41,14 +41,6 @@ static weft_status add_placeholder(repeater *r, stand_in **out)
     return WEFT_OK;
 }
 
-static wf_location dense_at(uint32_t buffer, const weft_type *t)
-{
-    wf_location l = {.is_known = true, .buffer = buffer, .at = {.ndim = t->ndim}};
-    memcpy(l.at.dims, t->dims, sizeof l.at.dims);
-    wf_dense_strides(t, false, l.at.strides);
-    return l;
-}
-
 // Where results go: stacks, and two buffers for each state that has no stack.
 static weft_status place_results(repeater *r)
 {
@@ -91,7 +83,7 @@ static weft_status stand_in_operand(repeater *r, size_t i)
     WEFT_TRY(add_placeholder(r, &one));
     wf_location *inside = &r->inner.locations[i + 1];
     const wf_location *outside = &r->outside[i];
-    *inside = dense_at(one->placeholder, t);
+    *inside = wf_plan_dense(one->placeholder, t, false);
     if (i >= s->n_states + s->n_sequences) {
         one->buffers[0] = one->buffers[1] = outside->buffer;
         one->offset = outside->at.offset;
@@ -141,7 +133,7 @@ static weft_status stand_in_result(repeater *r, size_t i, wf_location *to)
     } else {
         set_stacked(s, one, &r->results[i]);
     }
-    const wf_location at = dense_at(one->placeholder, t);
+    const wf_location at = wf_plan_dense(one->placeholder, t, false);
     if (can_place(r, id))
         r->inner.locations[id] = at;
     else
@@ -305,11 +297,11 @@ static void place_last(const repeater *r)
         const weft_type *t = wf_planner_type(r->p, id);
         wf_location *l = &r->p->locations[id];
         if (r->stack_of[i] == WF_NO_INDEX) {
-            *l = dense_at(r->turns[i][last & 1], t);
+            *l = wf_plan_dense(r->turns[i][last & 1], t, false);
             continue;
         }
         const wf_location *stack = &r->results[r->stack_of[i]];
-        *l = dense_at(stack->buffer, t);
+        *l = wf_plan_dense(stack->buffer, t, false);
         l->at.offset = stack->at.offset + wf_scan_place(&r->s, last) * stack->at.strides[0];
     }
 }

@@ -19,13 +19,9 @@ weft_status wf_plan_locate_rows(wf_planner *p, wf_id id, wf_location *out)
     return has_rows(&out->at) ? WEFT_OK : wf_plan_locate_dense(p, id, WF_DENSE_ROW_MAJOR, out);
 }
 
-static wf_strided dense_of(const wf_planner *p, wf_id id)
+static wf_location dense_of(const wf_planner *p, wf_id id)
 {
-    const weft_type *t = wf_planner_type(p, id);
-    wf_strided at = {.ndim = t->ndim};
-    memcpy(at.dims, t->dims, sizeof at.dims);
-    wf_dense_strides(t, false, at.strides);
-    return at;
+    return wf_plan_dense(WF_NO_INDEX, wf_planner_type(p, id), false);
 }
 
 // A concat that alone reads the value, and its place there.
@@ -33,7 +29,6 @@ static bool find_in_whole(const wf_planner *p, wf_id id, wf_id *out_whole, wf_st
 {
     const wf_node *user = &p->g->nodes[p->uses[p->use_start[id]]];
     weft_type in[MAX_PLACED];
-    int64_t start[WEFT_MAX_DIM] = {0};
     if (!user->op->place || user->op->fill || user->n_inputs > MAX_PLACED)
         return false;
     uint32_t input = 0;
@@ -42,15 +37,11 @@ static bool find_in_whole(const wf_planner *p, wf_id id, wf_id *out_whole, wf_st
         input = user->inputs[i] == id ? i : input;
     }
     *out_whole = user->first_output;
-    const wf_location *whole = &p->locations[*out_whole];
+    const wf_location *known = &p->locations[*out_whole];
+    const wf_location whole = known->is_known ? *known : dense_of(p, *out_whole);
     const wf_node_info info = {user->op,   user->n_inputs, in, 1, wf_planner_type(p, *out_whole),
                                user->attrs};
-    *at = whole->is_known ? whole->at : dense_of(p, *out_whole);
-    user->op->place(&info, input, start);
-    for (int32_t d = 0; d < at->ndim; d++) {
-        at->offset += start[d] * at->strides[d];
-        at->dims[d] = in[input].dims[d];
-    }
+    *at = wf_plan_place_of(&info, input, &whole).at;
     return true;
 }
 
@@ -71,7 +62,7 @@ static bool find_wish(const wf_planner *p, wf_id id, wf_id *out_whole, wf_stride
             continue;
         if (!find_wish(p, user->first_output, out_whole, &result)) {
             *out_whole = 0;
-            result = dense_of(p, user->first_output);
+            result = dense_of(p, user->first_output).at;
         }
         const wf_node_info info = {user->op,   1, t, 1, wf_planner_type(p, user->first_output),
                                    user->attrs};

@@ -1,26 +1,27 @@
 // The passes over memory of a training step: its plan's tasks and the bytes that each moves. In: a recipe. Out:
 // rows. Nothing runs.
-#include <stdio.h>
-
+#include "base/text.h"
 #include "train/trainer.h"
 
-#define NAME_BYTES 320
-
-static void tell_task(const wf_task *task, void (*found)(void *, const weft_task_info *),
-                      void *user)
+static weft_status tell_task(const weft_context *ctx, const wf_task *task,
+                             void (*found)(void *, const weft_task_info *), void *user,
+                             weft_error *err)
 {
-    char name[NAME_BYTES];
-    const wf_node *node = task->node;
-    snprintf(name, sizeof name, "%s%s%s", node ? node->scope : "", node && *node->scope ? "/" : "",
-             node ? node->op->name : "copy");
+    wf_text name;
+    wf_text_init(&name, &ctx->allocator);
+    wf_task_write_name(&name, task);
+    const weft_status status = wf_text_status(&name, err);
     const weft_task_info info = {.kind = wf_task_kind_name(task->kind),
-                                 .name = name,
+                                 .name = wf_text_str(&name),
                                  .has_epilogue = task->epilogue != NULL,
                                  .n_reads = (uint32_t)task->n_inputs,
                                  .n_writes = (uint32_t)task->n_outputs,
                                  .bytes_read = (uint64_t)(task->cost.bytes - task->bytes_written),
                                  .bytes_written = (uint64_t)task->bytes_written};
-    found(user, &info);
+    if (status == WEFT_OK)
+        found(user, &info);
+    wf_text_deinit(&name);
+    return status;
 }
 
 weft_status weft_inspect_passes(weft_recipe *recipe, weft_device *device, int64_t batch,
@@ -42,7 +43,7 @@ weft_status weft_inspect_passes(weft_recipe *recipe, weft_device *device, int64_
         weft_graph_destroy(g);
     }
     for (size_t i = 0; status == WEFT_OK && i < plan->n_tasks; i++)
-        tell_task(&plan->tasks[i], found, user);
+        status = tell_task(trainer.context, &plan->tasks[i], found, user, err);
     wf_plan_destroy(plan);
     wf_trainer_deinit(&trainer);
     return status;
