@@ -5,12 +5,10 @@
 // the op that made x may give -0 the + (+0) stays as well. What is scattered over +0 and added to a value that
 // is never -0, the gradient of a table that is also a matrix, is scattered over that value.
 #include <math.h>
-#include <string.h>
 
 #include "pass/pass.h"
 
-extern const wf_op wf_op_add, wf_op_broadcast, wf_op_constant, wf_op_pad, wf_op_reshape,
-    wf_op_scatter_add;
+extern const wf_op wf_op_add, wf_op_pad, wf_op_scatter_add;
 enum { PAD_BEFORE, PAD_AFTER, PAD_VALUE };
 
 #define MAX_PARTS 8 // longer sums have other parts in them
@@ -104,17 +102,10 @@ static weft_val join_pads(wf_rewrite *rw, weft_val a, weft_val b)
     return weft_concat(rw->dst, vals, p.n, p.axis);
 }
 
-// Is every element +0: a constant scalar behind broadcasts and reshapes?
 static bool is_plus_zero(const weft_graph *g, wf_id id)
 {
-    const wf_node *node = wf_graph_producer(g, id);
     uint32_t bits;
-    while (node->op == &wf_op_broadcast || node->op == &wf_op_reshape)
-        node = wf_graph_producer(g, node->inputs[0]);
-    if (node->op != &wf_op_constant || wf_type_count(wf_graph_type(g, node->first_output)) != 1)
-        return false;
-    memcpy(&bits, node->attrs[node->op->n_attrs - 1].u.data, sizeof bits);
-    return bits == 0;
+    return wf_pass_scalar_bits(g, id, &bits) && bits == 0;
 }
 
 // A sum of updates starts at +0, so it is never -0 either.

@@ -8,12 +8,12 @@ extern const wf_op wf_op_cast, wf_op_reshape, wf_op_select;
 typedef struct lifter {
     wf_rewrite rw;
     uint32_t *n_uses;    // by value
-    uint32_t *user;      // by value: its last reader; n_nodes: an output
+    uint32_t *user;      // by value: its last reader
     bool *is_on_product; // by node: elementwise, and made of a product
-    uint32_t *reshape;   // by node: whose dims it takes; WF_NO_NODE: its own
+    uint32_t *reshape;   // by node: whose dims it takes; NO_RESHAPE: its own
 } lifter;
 
-#define WF_NO_NODE UINT32_MAX
+#define NO_RESHAPE UINT32_MAX
 
 // Does every axis of x become some axes of y?
 static bool is_cut(const weft_type *x, const weft_type *y)
@@ -73,7 +73,7 @@ static void find_reshapes(lifter *l)
     const weft_graph *g = l->rw.src;
     for (uint32_t n = (uint32_t)g->n_nodes; n-- > 0;) {
         const wf_id id = g->nodes[n].first_output;
-        l->reshape[n] = WF_NO_NODE;
+        l->reshape[n] = NO_RESHAPE;
         if (!l->is_on_product[n] || l->n_uses[id] != 1)
             continue;
         const wf_node *user = &g->nodes[l->user[id]];
@@ -94,7 +94,7 @@ static void lift(lifter *l, uint32_t n)
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         const uint32_t from = wf_graph_value(rw->src, node->inputs[i])->node;
         in[i] = wf_rewrite_get(rw, node->inputs[i]);
-        if (l->reshape[from] == WF_NO_NODE) // else it has these dims already
+        if (l->reshape[from] == NO_RESHAPE) // else it has these dims already
             in[i] = weft_reshape(rw->dst, in[i], t->dims, t->ndim);
     }
     rw->map[node->first_output] =
@@ -104,7 +104,7 @@ static void lift(lifter *l, uint32_t n)
 static void visit(lifter *l, uint32_t n)
 {
     const wf_node *node = &l->rw.src->nodes[n];
-    if (l->reshape[n] != WF_NO_NODE && wf_graph_is_ok(l->rw.dst)) {
+    if (l->reshape[n] != NO_RESHAPE && wf_graph_is_ok(l->rw.dst)) {
         lift(l, n);
     } else if (node->op == &wf_op_reshape &&
                l->reshape[wf_graph_value(l->rw.src, node->inputs[0])->node] == n) {
@@ -114,30 +114,28 @@ static void visit(lifter *l, uint32_t n)
     }
 }
 
+static weft_status lift_all(lifter *l, const weft_graph *src, weft_graph **out_dst, weft_error *err)
+{
+    const wf_allocator *a = &src->context->allocator;
+    WEFT_TRY(wf_alloc(a, src->n_values, sizeof *l->n_uses, &l->n_uses, err));
+    WEFT_TRY(wf_alloc(a, src->n_values, sizeof *l->user, &l->user, err));
+    WEFT_TRY(wf_alloc(a, src->n_nodes, sizeof *l->is_on_product, &l->is_on_product, err));
+    WEFT_TRY(wf_alloc(a, src->n_nodes, sizeof *l->reshape, &l->reshape, err));
+    WEFT_TRY(wf_rewrite_init(&l->rw, src, err));
+    count_uses(l);
+    find_products(l);
+    find_reshapes(l);
+    for (uint32_t n = 0; n < src->n_nodes; n++)
+        visit(l, n);
+    return wf_rewrite_finish(&l->rw, out_dst, err);
+}
+
 static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *err)
 {
     const wf_allocator *a = &src->context->allocator;
     lifter l = {.n_uses = NULL};
     *out_dst = NULL;
-    WEFT_TRY(wf_rewrite_init(&l.rw, src, err));
-    weft_status status = wf_alloc(a, src->n_values, sizeof *l.n_uses, &l.n_uses, err);
-    if (status == WEFT_OK)
-        status = wf_alloc(a, src->n_values, sizeof *l.user, &l.user, err);
-    if (status == WEFT_OK)
-        status = wf_alloc(a, src->n_nodes, sizeof *l.is_on_product, &l.is_on_product, err);
-    if (status == WEFT_OK)
-        status = wf_alloc(a, src->n_nodes, sizeof *l.reshape, &l.reshape, err);
-    if (status == WEFT_OK) {
-        count_uses(&l);
-        find_products(&l);
-        find_reshapes(&l);
-        for (uint32_t n = 0; n < src->n_nodes; n++)
-            visit(&l, n);
-        status = wf_rewrite_finish(&l.rw, out_dst, err);
-    } else {
-        wf_free(a, l.rw.map);
-        weft_graph_destroy(l.rw.dst);
-    }
+    const weft_status status = lift_all(&l, src, out_dst, err);
     wf_free(a, l.n_uses);
     wf_free(a, l.user);
     wf_free(a, l.is_on_product);

@@ -28,6 +28,9 @@ typedef struct wf_node_types {
 } wf_node_types;
 void wf_node_types_get(const weft_graph *g, const wf_node *node, wf_node_types *out);
 
+// The f32 bits of a constant scalar behind broadcasts and reshapes, if the value is one.
+bool wf_pass_scalar_bits(const weft_graph *g, wf_id id, uint32_t *out);
+
 // A pass whose whole work is a rule per node: the rule maps the node's outputs in rw->map itself and
 // returns true, or returns false to have the node copied.
 weft_status wf_pass_each(const weft_graph *src, bool (*rule)(wf_rewrite *rw, uint32_t node_idx),

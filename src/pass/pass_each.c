@@ -1,5 +1,9 @@
 // What passes share: a rule per node, a node's types, the way into regions.
+#include <string.h>
+
 #include "pass/pass.h"
+
+extern const wf_op wf_op_broadcast, wf_op_constant, wf_op_reshape;
 
 void wf_node_types_get(const weft_graph *g, const wf_node *node, wf_node_types *out)
 {
@@ -11,6 +15,19 @@ void wf_node_types_get(const weft_graph *g, const wf_node *node, wf_node_types *
     }
     out->info =
         (wf_node_info){node->op, node->n_inputs, out->in, node->n_outputs, out->out, node->attrs};
+}
+
+bool wf_pass_scalar_bits(const weft_graph *g, wf_id id, uint32_t *out)
+{
+    const wf_node *node = wf_graph_producer(g, id);
+    while (node->op == &wf_op_broadcast || node->op == &wf_op_reshape) {
+        node = wf_graph_producer(g, node->inputs[0]);
+    }
+    const weft_type *t = wf_graph_type(g, node->first_output);
+    if (node->op != &wf_op_constant || t->dtype != WEFT_F32 || wf_type_count(t) != 1)
+        return false;
+    memcpy(out, node->attrs[node->op->n_attrs - 1].u.data, sizeof *out);
+    return true;
 }
 
 weft_status wf_pass_each(const weft_graph *src, bool (*rule)(wf_rewrite *rw, uint32_t node_idx),

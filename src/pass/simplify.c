@@ -4,9 +4,8 @@
 
 #include "pass/pass.h"
 
-extern const wf_op wf_op_add, wf_op_assign, wf_op_broadcast, wf_op_cast, wf_op_constant, wf_op_div,
-    wf_op_fma, wf_op_mul, wf_op_neg, wf_op_permute, wf_op_reshape, wf_op_slice, wf_op_stop_gradient, wf_op_sub;
-enum { CONSTANT_DATA = 2 };
+extern const wf_op wf_op_add, wf_op_assign, wf_op_broadcast, wf_op_cast, wf_op_div, wf_op_fma,
+    wf_op_mul, wf_op_neg, wf_op_permute, wf_op_reshape, wf_op_slice, wf_op_stop_gradient, wf_op_sub;
 
 static const wf_node *made_by(const wf_rewrite *rw, weft_val val, const wf_op *op)
 {
@@ -14,24 +13,10 @@ static const wf_node *made_by(const wf_rewrite *rw, weft_val val, const wf_op *o
     return node->op == op ? node : NULL;
 }
 
-// The f32 bits of a constant scalar behind broadcasts and reshapes.
-static bool scalar_bits(const wf_rewrite *rw, weft_val val, uint32_t *out)
-{
-    const wf_node *node = wf_graph_producer(rw->dst, val.id);
-    while (node->op == &wf_op_broadcast || node->op == &wf_op_reshape) {
-        node = wf_graph_producer(rw->dst, node->inputs[0]);
-    }
-    const weft_type *t = wf_graph_type(rw->dst, node->first_output);
-    if (node->op != &wf_op_constant || t->dtype != WEFT_F32 || wf_type_count(t) != 1)
-        return false;
-    memcpy(out, node->attrs[CONSTANT_DATA].u.data, sizeof *out);
-    return true;
-}
-
 static bool is_scalar(const wf_rewrite *rw, weft_val val, uint32_t bits)
 {
     uint32_t found;
-    return scalar_bits(rw, val, &found) && found == bits;
+    return wf_pass_scalar_bits(rw->dst, val.id, &found) && found == bits;
 }
 
 #define BITS_ONE 0x3F800000u
