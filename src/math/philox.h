@@ -18,14 +18,20 @@
 #include "math/square_root.h"
 #include "math/trigonometric.h"
 
+// Multipliers of a round, and what the key's halves grow by from round to round.
+#define WF_PHILOX_M0 0xd2511f53u
+#define WF_PHILOX_M1 0xcd9e8d57u
+#define WF_PHILOX_W0 0x9e3779b9u
+#define WF_PHILOX_W1 0xbb67ae85u
+
 typedef struct {
     wf_u32 w0, w1, w2, w3;
 } wf_philox_block;
 
 WF_FN wf_philox_block wf_philox_round(wf_philox_block c, wf_u32 k0, wf_u32 k1)
 {
-    const wf_u64 a = (wf_u64)0xd2511f53u * c.w0;
-    const wf_u64 b = (wf_u64)0xcd9e8d57u * c.w2;
+    const wf_u64 a = (wf_u64)WF_PHILOX_M0 * c.w0;
+    const wf_u64 b = (wf_u64)WF_PHILOX_M1 * c.w2;
     wf_philox_block out;
     out.w0 = (wf_u32)(b >> 32) ^ c.w1 ^ k0;
     out.w1 = (wf_u32)b;
@@ -39,15 +45,15 @@ WF_FN wf_philox_block wf_philox(wf_philox_block c, wf_u32 k0, wf_u32 k1)
     // Ten rounds, written out so that a loop over elements can become vector code; the key is
     // bumped between them.
     c = wf_philox_round(c, k0, k1);
-    c = wf_philox_round(c, k0 + 1u * 0x9e3779b9u, k1 + 1u * 0xbb67ae85u);
-    c = wf_philox_round(c, k0 + 2u * 0x9e3779b9u, k1 + 2u * 0xbb67ae85u);
-    c = wf_philox_round(c, k0 + 3u * 0x9e3779b9u, k1 + 3u * 0xbb67ae85u);
-    c = wf_philox_round(c, k0 + 4u * 0x9e3779b9u, k1 + 4u * 0xbb67ae85u);
-    c = wf_philox_round(c, k0 + 5u * 0x9e3779b9u, k1 + 5u * 0xbb67ae85u);
-    c = wf_philox_round(c, k0 + 6u * 0x9e3779b9u, k1 + 6u * 0xbb67ae85u);
-    c = wf_philox_round(c, k0 + 7u * 0x9e3779b9u, k1 + 7u * 0xbb67ae85u);
-    c = wf_philox_round(c, k0 + 8u * 0x9e3779b9u, k1 + 8u * 0xbb67ae85u);
-    return wf_philox_round(c, k0 + 9u * 0x9e3779b9u, k1 + 9u * 0xbb67ae85u);
+    c = wf_philox_round(c, k0 + 1u * WF_PHILOX_W0, k1 + 1u * WF_PHILOX_W1);
+    c = wf_philox_round(c, k0 + 2u * WF_PHILOX_W0, k1 + 2u * WF_PHILOX_W1);
+    c = wf_philox_round(c, k0 + 3u * WF_PHILOX_W0, k1 + 3u * WF_PHILOX_W1);
+    c = wf_philox_round(c, k0 + 4u * WF_PHILOX_W0, k1 + 4u * WF_PHILOX_W1);
+    c = wf_philox_round(c, k0 + 5u * WF_PHILOX_W0, k1 + 5u * WF_PHILOX_W1);
+    c = wf_philox_round(c, k0 + 6u * WF_PHILOX_W0, k1 + 6u * WF_PHILOX_W1);
+    c = wf_philox_round(c, k0 + 7u * WF_PHILOX_W0, k1 + 7u * WF_PHILOX_W1);
+    c = wf_philox_round(c, k0 + 8u * WF_PHILOX_W0, k1 + 8u * WF_PHILOX_W1);
+    return wf_philox_round(c, k0 + 9u * WF_PHILOX_W0, k1 + 9u * WF_PHILOX_W1);
 }
 
 // The four words of elements 4 * (index / 4) .. + 3.

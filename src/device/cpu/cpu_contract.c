@@ -26,7 +26,6 @@
 #define FIGHTING_ROWS 2048    // floats from row to row
 #define PACK_TERMS 64         // of an item that packs rows
 #define PACK_STEP 16          // of them side by side
-#define MAX_PASS_TERMS 512
 
 typedef struct matrix {
     const wf_view *view;
@@ -155,7 +154,7 @@ static int64_t get_n_panels(const wf_cpu_tile_sizes *s, const contract_params *p
 
 static int64_t get_pack_terms(const contract_params *p)
 {
-    return p->b.row == 1 ? MAX_PASS_TERMS : PACK_TERMS;
+    return p->b.row == 1 ? WF_CPU_MAX_PASS_TERMS : PACK_TERMS;
 }
 
 static int64_t get_n_packs(const contract_params *p)
@@ -197,9 +196,9 @@ static void run_pack(const void *params, int64_t item, const wf_cpu_worker *work
 typedef struct part {
     int64_t batch, m0, n0, n_rows, n_cols;
     const float *a, *b, *packed;
-    float *c;
-    int64_t ldc;
     float *a_copy, *panel, *sums;
+    float *to; // chains: c itself, or sums
+    int64_t to_row, to_col;
 } part;
 
 static int64_t get_copy_floats(const contract_params *p)
@@ -212,6 +211,11 @@ static int64_t get_panel_floats(const contract_params *p)
 {
     const wf_cpu_tile_sizes *s = p->products->sizes;
     return p->cut.is_few || p->cut.is_packed ? 0 : wf_cpu_pass_terms(s) * s->cols;
+}
+
+static float *get_c(const contract_params *p, const part *r)
+{
+    return get_batch(&p->c, r->batch) + r->m0 * p->c.row + r->n0 * p->c.column;
 }
 
 static part get_part(const contract_params *p, int64_t item, const wf_cpu_worker *worker)
@@ -230,8 +234,11 @@ static part get_part(const contract_params *p, int64_t item, const wf_cpu_worker
     r.a_copy = (float *)(void *)worker->scratch;
     r.panel = r.a_copy + get_copy_floats(p);
     r.sums = r.panel + get_panel_floats(p);
-    r.c = p->epilogue ? NULL : get_batch(&p->c, batch) + r.m0 * p->c.row + r.n0 * p->c.column;
-    r.ldc = p->c.row;
+    // An epilogue sees rows and columns of the product as they are named, not exchanged.
+    const bool is_turned = p->epilogue && q->is_exchanged;
+    r.to = p->is_c_direct ? get_c(p, &r) : r.sums;
+    r.to_row = p->is_c_direct ? p->c.row : is_turned ? 1 : r.n_cols;
+    r.to_col = p->is_c_direct ? p->c.column : is_turned ? r.n_rows : 1;
     return r;
 }
 
@@ -324,22 +331,22 @@ static void run_pass(const contract_params *p, const part *r, wf_cpu_tiles *t, i
 
 static void store(const contract_params *p, const part *r, const float *total)
 {
+    float *c = get_c(p, r);
     for (int64_t i = 0; i < r->n_rows; i++) {
         for (int64_t j = 0; j < r->n_cols; j++)
-            r->c[i * p->c.row + j * p->c.column] = total[i * r->n_cols + j] + 0.0f;
+            c[i * p->c.row + j * p->c.column] = total[i * r->n_cols + j] + 0.0f;
     }
 }
 
-// An epilogue sees rows and columns of the product as they are named, not exchanged.
-static bool is_block_turned(const contract_params *p)
+// Then chains are the product.
+static bool is_one_block(const contract_params *p)
 {
-    return p->epilogue && p->cut.is_exchanged;
+    return p->cut.k <= WF_PRODUCT_BLOCK;
 }
 
 // The chains of the terms [k0,k1), a whole block.
 static void run_few(const contract_params *p, const part *r, int64_t k0, int64_t k1)
 {
-    const bool is_turned = is_block_turned(p);
     const wf_cpu_few few = {.n_rows = r->n_rows,
                             .n_cols = r->n_cols,
                             .n_terms = k1 - k0,
@@ -348,30 +355,25 @@ static void run_few(const contract_params *p, const part *r, int64_t k0, int64_t
                             .a_term = p->a.column,
                             .b = r->b + k0 + r->n0 * p->b.column,
                             .b_col = p->b.column,
-                            .c = p->is_c_direct ? r->c : r->sums,
-                            .c_row = p->is_c_direct ? p->c.row
-                                     : is_turned    ? 1
-                                                    : r->n_cols,
-                            .c_col = p->is_c_direct ? p->c.column
-                                     : is_turned    ? r->n_rows
-                                                    : 1,
-                            .is_last = p->is_c_direct};
+                            .c = r->to,
+                            .c_row = r->to_row,
+                            .c_col = r->to_col,
+                            .is_last = is_one_block(p)};
     p->products->few(&few);
 }
 
 static void run_block(const contract_params *p, const part *r, int64_t begin, int64_t end)
 {
     const int64_t pass = wf_cpu_even_pass(p->products->sizes, end - begin);
-    int64_t rows[MAX_ITEM_ROWS], terms[MAX_PASS_TERMS];
-    wf_cpu_tiles t = {.n_rows = r->n_rows, .a_rows = rows, .a_terms = terms};
-    t.c = p->is_c_direct ? r->c : r->sums;
-    t.ldc = p->is_c_direct ? p->c.row : r->n_cols;
+    int64_t rows[MAX_ITEM_ROWS], terms[WF_CPU_MAX_PASS_TERMS];
+    wf_cpu_tiles t = {
+        .n_rows = r->n_rows, .a_rows = rows, .a_terms = terms, .c = r->to, .ldc = r->to_row};
     for (int64_t k0 = begin; k0 < end; k0 += pass) {
         const int64_t k1 = wf_cpu_min(k0 + pass, end);
         t.a = get_a(p, r, k0, k1 - k0, rows, terms);
         t.n_terms = k1 - k0;
         t.is_first = k0 == begin;
-        t.is_last = k1 == end && p->is_c_direct;
+        t.is_last = k1 == end && is_one_block(p);
         run_pass(p, r, &t, k0, k1);
     }
 }
@@ -379,17 +381,20 @@ static void run_block(const contract_params *p, const part *r, int64_t begin, in
 static void finish(const contract_params *p, const part *r, float *total,
                    const wf_cpu_worker *worker)
 {
-    const bool is_turned = is_block_turned(p);
-    const int64_t n_rows = is_turned ? r->n_cols : r->n_rows;
-    const int64_t n_cols = is_turned ? r->n_rows : r->n_cols;
-    const int64_t m = is_turned ? p->cut.n : p->cut.m;
-    const wf_cpu_block block = {total,
-                                n_cols,
-                                r->batch * m + (is_turned ? r->n0 : r->m0),
-                                n_rows,
-                                is_turned ? r->m0 : r->n0,
-                                n_cols};
-    for (int64_t i = 0; i < n_rows * n_cols; i++)
+    wf_cpu_block block = {.data = total, .pitch = r->n_cols};
+    if (p->cut.is_exchanged) {
+        block.pitch = r->n_rows;
+        block.a0 = r->batch * p->cut.n + r->n0;
+        block.na = r->n_cols;
+        block.b0 = r->m0;
+        block.nb = r->n_rows;
+    } else {
+        block.a0 = r->batch * p->cut.m + r->m0;
+        block.na = r->n_rows;
+        block.b0 = r->n0;
+        block.nb = r->n_cols;
+    }
+    for (int64_t i = 0; i < r->n_rows * r->n_cols && !is_one_block(p); i++)
         total[i] += 0.0f;
     wf_cpu_epilogue_run(p->epilogue, &block, worker->scratch + p->epilogue_scratch);
 }

@@ -73,9 +73,35 @@ typedef struct wf_cpu_conv {
 // Where window cell tap of output cell out meets src on one axis; -1: in the padding or a hole.
 int64_t wf_cpu_box_place(const wf_cpu_box *box, int axis, int64_t out, int64_t tap);
 
+// Where the lines along the last axis begin that the window of output line o meets: [window 0 * window 1], NULL where
+// there is none. sample: that of src.
+void wf_cpu_box_lines(const wf_cpu_box *box, const float *sample, const int64_t o[WF_CONV_AXES],
+                      const float **lines);
+
 static inline int64_t wf_cpu_conv_offset(const wf_cpu_tensor *t, const int64_t at[WF_CONV_AXES])
 {
     return at[0] * t->space[0] + at[1] * t->space[1] + at[2] * t->space[2];
+}
+
+// Flags in the workspace, set by the items of packing: 1 where what they packed is finite.
+static inline bool wf_cpu_conv_all_set(const float *flags, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (flags[i] == 0.0f)
+            return false;
+    }
+    return true;
+}
+
+// Terms of a weight gradient's product, and the groups of its blocks, which are summed apart.
+static inline int64_t wf_cpu_conv_weight_terms(const wf_cpu_conv *c)
+{
+    return c->s.n * wf_conv_volume(c->s.out);
+}
+
+static inline int64_t wf_cpu_conv_weight_parts(const wf_cpu_conv *c)
+{
+    return wf_product_n_groups(wf_product_n_blocks(wf_cpu_conv_weight_terms(c)));
 }
 
 // Units of about target cells. False: no unit has a box of a sane size.

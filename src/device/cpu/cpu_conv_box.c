@@ -192,6 +192,19 @@ int64_t wf_cpu_box_place(const wf_cpu_box *b, int axis, int64_t out, int64_t tap
     return get_src(b, axis, out * b->step[axis] + b->base[axis] + t * b->dilation[axis]);
 }
 
+void wf_cpu_box_lines(const wf_cpu_box *b, const float *sample, const int64_t o[WF_CONV_AXES],
+                      const float **lines)
+{
+    for (int64_t r0 = 0; r0 < b->window[0]; r0++) {
+        const int64_t at0 = wf_cpu_box_place(b, 0, o[0], r0);
+        for (int64_t r1 = 0; r1 < b->window[1]; r1++) {
+            const int64_t at1 = wf_cpu_box_place(b, 1, o[1], r1);
+            *lines++ =
+                at0 < 0 || at1 < 0 ? NULL : sample + at0 * b->src.space[0] + at1 * b->src.space[1];
+        }
+    }
+}
+
 // One line of places along the last axis.
 static void fill_line(const wf_cpu_box *b, const float *src, int64_t first, int64_t n, float *to)
 {

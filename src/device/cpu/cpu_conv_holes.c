@@ -125,11 +125,7 @@ size_t wf_cpu_conv_holes_floats(const wf_cpu_conv *c)
 
 static bool is_finite(const holes_params *p)
 {
-    for (int64_t i = 0; i < p->packs[p->n_classes]; i++) {
-        if (p->flags[i] == 0.0f)
-            return false;
-    }
-    return true;
+    return wf_cpu_conv_all_set(p->flags, p->packs[p->n_classes]);
 }
 
 static int64_t find_class(const holes_params *p, const int64_t *starts, int64_t item)

@@ -55,12 +55,7 @@ static void run_pack(const void *params, int64_t item, const wf_cpu_worker *work
 static bool is_finite(const wf_cpu_conv *c)
 {
     const int64_t n_window = wf_conv_volume(c->s.window);
-    const float *flags = c->workspace + n_window * c->s.c;
-    for (int64_t i = 0; i < n_window; i++) {
-        if (flags[i] == 0.0f)
-            return false;
-    }
-    return true;
+    return wf_cpu_conv_all_set(c->workspace + n_window * c->s.c, n_window);
 }
 
 // A line of results at work.
@@ -108,14 +103,7 @@ static void run_line(const lanes_params *p, line *l, int64_t idx)
     const int64_t o[WF_CONV_AXES] = {idx / b->out[1] % b->out[0], idx % b->out[1], 0};
     const int64_t sample = idx / b->out[1] / b->out[0];
     const float *src = b->src.data + sample * b->src.n;
-    for (int64_t r0 = 0, r = 0; r0 < b->window[0]; r0++) {
-        const int64_t at0 = wf_cpu_box_place(b, 0, o[0], r0);
-        for (int64_t r1 = 0; r1 < b->window[1]; r1++, r++) {
-            const int64_t at1 = wf_cpu_box_place(b, 1, o[1], r1);
-            l->rows[r] =
-                at0 < 0 || at1 < 0 ? NULL : src + at0 * b->src.space[0] + at1 * b->src.space[1];
-        }
-    }
+    wf_cpu_box_lines(b, src, o, l->rows);
     l->out = out->data + sample * out->n + wf_cpu_conv_offset(out, o);
     for (int64_t k = 0; k < p->n_classes; k++) {
         const lane_class *class = &p->classes[k];

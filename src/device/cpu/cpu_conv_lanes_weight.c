@@ -19,19 +19,9 @@ typedef struct weight_params {
     int64_t item_lanes, n_lane_items; // channels of an item
 } weight_params;
 
-static int64_t get_n_terms(const wf_cpu_conv *c)
-{
-    return c->s.n * wf_conv_volume(c->s.out);
-}
-
-static int64_t get_n_parts(const wf_cpu_conv *c)
-{
-    return wf_product_n_groups(wf_product_n_blocks(get_n_terms(c)));
-}
-
 size_t wf_cpu_conv_lanes_weight_floats(const wf_cpu_conv *c)
 {
-    return (size_t)(get_n_parts(c) * wf_conv_volume(c->s.window) * c->s.c);
+    return (size_t)(wf_cpu_conv_weight_parts(c) * wf_conv_volume(c->s.window) * c->s.c);
 }
 
 // One item at work.
@@ -84,14 +74,7 @@ static void run_line(const weight_params *p, const part *r, int64_t idx, int64_t
     const int64_t sample = idx / b->out[1] / b->out[0];
     const float *x = b->src.data + sample * b->src.n + r->lane;
     const float *dy = c->y.data + sample * c->y.n + wf_cpu_conv_offset(&c->y, o) + r->lane;
-    for (int64_t r0 = 0, row = 0; r0 < b->window[0]; r0++) {
-        const int64_t at0 = wf_cpu_box_place(b, 0, o[0], r0);
-        for (int64_t r1 = 0; r1 < b->window[1]; r1++, row++) {
-            const int64_t at1 = wf_cpu_box_place(b, 1, o[1], r1);
-            r->rows[row] =
-                at0 < 0 || at1 < 0 ? NULL : x + at0 * b->src.space[0] + at1 * b->src.space[1];
-        }
-    }
+    wf_cpu_box_lines(b, x, o, r->rows);
     while (cell < end) {
         const bool is_inner = cell >= p->inner && cell < p->inner_end;
         const int64_t n = is_inner ? wf_cpu_min(end, p->inner_end) - cell : 1;
@@ -104,7 +87,8 @@ static void run_item(const void *params, int64_t item, const wf_cpu_worker *work
 {
     const weight_params *p = params;
     const wf_cpu_conv *c = p->c;
-    const int64_t k = get_n_terms(c), len = wf_product_block_len(k), line = c->s.out[2];
+    const int64_t k = wf_cpu_conv_weight_terms(c), len = wf_product_block_len(k),
+                  line = c->s.out[2];
     const int64_t n_blocks = wf_product_n_blocks(k), n_window = wf_conv_volume(c->s.window);
     const int64_t g = item / p->n_lane_items, n_rows = c->box.window[0] * c->box.window[1];
     part r = {.lane = item % p->n_lane_items * p->item_lanes};
@@ -137,7 +121,7 @@ static void run_store(const void *params, int64_t item, const wf_cpu_worker *wor
 {
     const weight_params *p = params;
     const wf_cpu_conv *c = p->c;
-    const int64_t n = wf_conv_volume(c->s.window) * c->s.c, n_parts = get_n_parts(c);
+    const int64_t n = wf_conv_volume(c->s.window) * c->s.c, n_parts = wf_cpu_conv_weight_parts(c);
     int64_t at[WF_CONV_AXES];
     wf_conv_split(item, c->s.window, at);
     float *w = c->w.data + wf_cpu_conv_offset(&c->w, at);
@@ -154,9 +138,9 @@ static void run_store(const void *params, int64_t item, const wf_cpu_worker *wor
 static void cut(weight_params *p)
 {
     const wf_cpu_conv *c = p->c;
-    const int64_t n_parts = get_n_parts(c), most = wf_cpu_div_up(c->s.c, LANES_ROUND);
-    const double flops = 2.0 * (double)get_n_terms(c) * (double)wf_conv_volume(c->s.window) *
-                         (double)c->s.c / (double)n_parts;
+    const int64_t n_parts = wf_cpu_conv_weight_parts(c), most = wf_cpu_div_up(c->s.c, LANES_ROUND);
+    const double flops = 2.0 * (double)wf_cpu_conv_weight_terms(c) *
+                         (double)wf_conv_volume(c->s.window) * (double)c->s.c / (double)n_parts;
     int64_t n_cuts = wf_cpu_min(wf_cpu_div_up(MIN_ITEMS, n_parts), most);
     while (n_cuts > 1 && flops / (double)n_cuts < ITEM_FLOPS)
         n_cuts--;
@@ -182,6 +166,6 @@ weft_status wf_cpu_conv_lanes_weight(wf_cpu_lower *q, const wf_cpu_conv *c, weft
     wf_cpu_need_scratch(q, (size_t)(c->box.window[0] * c->box.window[1]) * sizeof(float *) +
                                (size_t)n_window * (2 * sizeof(wf_cpu_lane_sum) +
                                                    (size_t)p->item_lanes * sizeof(float)));
-    WEFT_TRY(wf_cpu_add_phase(q, run_item, p, get_n_parts(c) * p->n_lane_items, err));
+    WEFT_TRY(wf_cpu_add_phase(q, run_item, p, wf_cpu_conv_weight_parts(c) * p->n_lane_items, err));
     return wf_cpu_add_phase(q, run_store, p, n_window, err);
 }

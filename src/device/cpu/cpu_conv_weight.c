@@ -18,22 +18,13 @@ static int64_t get_n_rows(const wf_cpu_conv *c)
     return c->box.n_terms;
 }
 
-static int64_t get_n_terms(const wf_cpu_conv *c)
-{
-    return c->s.n * wf_conv_volume(c->s.out);
-}
-
-static int64_t get_n_parts(const wf_cpu_conv *c)
-{
-    return wf_product_n_groups(wf_product_n_blocks(get_n_terms(c)));
-}
-
 void wf_cpu_conv_weight_cut(wf_cpu_conv *c, const wf_cpu_tile_sizes *s)
 {
     const int64_t n_rows = get_n_rows(c), tiles = wf_cpu_div_up(n_rows, s->rows);
-    const int64_t n_parts = get_n_parts(c) * c->s.groups;
-    const double flops = 2.0 * (double)n_rows * (double)c->n_cols * (double)get_n_terms(c) *
-                         (double)c->s.groups / (double)n_parts;
+    const int64_t n_parts = wf_cpu_conv_weight_parts(c) * c->s.groups;
+    const double flops = 2.0 * (double)n_rows * (double)c->n_cols *
+                         (double)wf_cpu_conv_weight_terms(c) * (double)c->s.groups /
+                         (double)n_parts;
     int64_t n_cuts = n_parts < MIN_ITEMS ? wf_cpu_div_up(MIN_ITEMS, n_parts) : 1;
     while (n_cuts > 1 && (n_cuts > tiles || flops / (double)n_cuts < ITEM_FLOPS))
         n_cuts--;
@@ -45,7 +36,7 @@ void wf_cpu_conv_weight_cut(wf_cpu_conv *c, const wf_cpu_tile_sizes *s)
 
 size_t wf_cpu_conv_weight_floats(const wf_cpu_conv *c)
 {
-    return (size_t)(get_n_parts(c) * c->s.groups * get_n_rows(c) * c->n_cols);
+    return (size_t)(wf_cpu_conv_weight_parts(c) * c->s.groups * get_n_rows(c) * c->n_cols);
 }
 
 // One item at work.
@@ -83,7 +74,7 @@ static void run_pass(const wf_cpu_conv *c, const part *r, const float *x, const 
                       .a_terms = c->box.cells + i0,
                       .ldc = c->n_cols,
                       .is_first = is_first};
-    const int64_t n_left = get_n_terms(c) - u->first_cell - i1;
+    const int64_t n_left = wf_cpu_conv_weight_terms(c) - u->first_cell - i1;
     for (int64_t j0 = 0, width, panel = 0; j0 < c->n_cols; j0 += width, panel++) {
         width = wf_cpu_panel_width(s, c->n_cols, j0);
         t.n_cols = wf_cpu_min(width, c->n_cols - j0);
@@ -120,7 +111,7 @@ static void run_block(const wf_cpu_conv *c, const part *r, int64_t begin, int64_
 static void run_item(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const wf_cpu_conv *c = params;
-    const int64_t k = get_n_terms(c), len = wf_product_block_len(k);
+    const int64_t k = wf_cpu_conv_weight_terms(c), len = wf_product_block_len(k);
     const int64_t n_blocks = wf_product_n_blocks(k), n_rows = get_n_rows(c);
     part r;
     r.row0 = item % c->n_row_items * c->item_rows;
@@ -146,7 +137,8 @@ static void run_store(const void *params, int64_t item, const wf_cpu_worker *wor
 {
     const wf_cpu_conv *c = params;
     const int64_t channels = c->box.channels, channel = item % channels, group = item / channels;
-    const int64_t n_parts = get_n_parts(c), part_floats = c->s.groups * get_n_rows(c) * c->n_cols;
+    const int64_t n_parts = wf_cpu_conv_weight_parts(c),
+                  part_floats = c->s.groups * get_n_rows(c) * c->n_cols;
     int64_t at[WF_CONV_AXES];
     (void)worker;
     for (int64_t cell = 0; cell < wf_conv_volume(c->s.window); cell++) {
@@ -167,10 +159,11 @@ static void run_store(const void *params, int64_t item, const wf_cpu_worker *wor
 weft_status wf_cpu_conv_weight(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err)
 {
     WEFT_TRY(wf_cpu_box_tables(&c->box, q, err));
-    const bool is_long = wf_product_n_blocks(get_n_terms(c)) > WF_PRODUCT_GROUPS;
+    const bool is_long = wf_product_n_blocks(wf_cpu_conv_weight_terms(c)) > WF_PRODUCT_GROUPS;
     const int64_t floats = (c->box.floats + 15) / 16 * 16 + PASS_TERMS * c->products->sizes->cols +
                            (is_long ? c->item_rows * c->n_cols : 0);
     wf_cpu_need_scratch(q, (size_t)floats * sizeof(float));
-    WEFT_TRY(wf_cpu_add_phase(q, run_item, c, get_n_parts(c) * c->s.groups * c->n_row_items, err));
+    WEFT_TRY(wf_cpu_add_phase(q, run_item, c,
+                              wf_cpu_conv_weight_parts(c) * c->s.groups * c->n_row_items, err));
     return wf_cpu_add_phase(q, run_store, c, c->s.groups * c->box.channels, err);
 }

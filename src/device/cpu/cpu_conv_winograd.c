@@ -17,7 +17,6 @@
 #define PAD 16                     // floats between rows that would be a power of two apart
 #define L2_FLOATS_WIDE (256 << 10) // what an item keeps: half of L2 where vectors are wide ...
 #define L2_FLOATS (64 << 10)       // ... and of older processors
-#define MAX_PASS_TERMS 384
 
 typedef struct winograd {
     const wf_cpu_conv *c;
@@ -145,7 +144,7 @@ static void multiply(const winograd *p, int64_t point, int64_t n, const float *v
     const wf_cpu_tile_sizes *s = p->c->products->sizes;
     const int64_t pass = wf_cpu_pass_terms(s);
     const float *u = p->c->workspace + point * get_matrix_floats(p->c);
-    int64_t rows[MAX_TILES], terms[MAX_PASS_TERMS];
+    int64_t rows[MAX_TILES], terms[WF_CPU_MAX_PASS_TERMS];
     wf_cpu_tiles t = {.n_rows = n, .a_rows = rows, .a_terms = terms, .ldc = p->m_row};
     for (int64_t i = 0; i < n; i++)
         rows[i] = i * p->v_row;

@@ -2,8 +2,6 @@
 // its own, so neither the cut nor the order changes a bit.
 #include "device/cpu/cpu_epilogue.h"
 
-#define ITEM_POINTS 8192 // of a phase of its own
-
 struct wf_cpu_epilogue {
     const wf_cpu_lowered *tiles;
 };
@@ -53,35 +51,4 @@ void wf_cpu_epilogue_run(const wf_cpu_epilogue *e, const wf_cpu_block *block, ch
         }
     }
     wf_cpu_run_end(&run);
-}
-
-typedef struct phase_params {
-    const wf_cpu_epilogue *e;
-    const float *product;
-    int64_t item_rows;
-} phase_params;
-
-static void run_rows(const void *params, int64_t item, const wf_cpu_worker *worker)
-{
-    const phase_params *p = params;
-    const wf_cpu_lowered *t = p->e->tiles;
-    const int64_t a0 = item * p->item_rows;
-    const wf_cpu_block block = {.data = p->product + a0 * t->size_b,
-                                .pitch = t->size_b,
-                                .a0 = a0,
-                                .na = wf_cpu_min(p->item_rows, t->size_a - a0),
-                                .nb = t->size_b};
-    wf_cpu_epilogue_run(p->e, &block, worker->scratch);
-}
-
-weft_status wf_cpu_epilogue_add_phase(wf_cpu_lower *q, const wf_cpu_epilogue *e,
-                                      const float *product, weft_error *err)
-{
-    const wf_cpu_lowered *t = e->tiles;
-    phase_params *p;
-    if (t->size_a == 0 || t->size_b == 0)
-        return WEFT_OK;
-    WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
-    *p = (phase_params){e, product, wf_cpu_div_up(ITEM_POINTS, t->size_b)};
-    return wf_cpu_add_phase(q, run_rows, p, wf_cpu_div_up(t->size_a, p->item_rows), err);
 }

@@ -18,8 +18,4 @@ size_t wf_cpu_epilogue_scratch(const wf_cpu_epilogue *e);
 // scratch: 64-byte aligned.
 void wf_cpu_epilogue_run(const wf_cpu_epilogue *e, const wf_cpu_block *block, char *scratch);
 
-// For a way that stores the whole product, [rows, columns] without gaps: a phase behind its own.
-weft_status wf_cpu_epilogue_add_phase(wf_cpu_lower *q, const wf_cpu_epilogue *e,
-                                      const float *product, weft_error *err);
-
 #endif

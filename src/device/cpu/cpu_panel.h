@@ -23,6 +23,8 @@ static inline int64_t wf_cpu_packed_floats(const wf_cpu_tile_sizes *s, int64_t n
     return wf_cpu_div_up(n, s->lanes) * s->lanes * n_terms;
 }
 
+#define WF_CPU_MAX_PASS_TERMS 512 // of any instruction set
+
 // Terms of one pass: a panel of that many stays in L1, or close.
 static inline int64_t wf_cpu_pass_terms(const wf_cpu_tile_sizes *s)
 {

@@ -3,24 +3,9 @@
 // Order of steps: loads of memory that a store may overwrite come first, stores come last, the rest keeps
 // its order. Such loads are copied, so a tile reads everything before it writes anything that it reads;
 // but one that a store replaces point by point is read where it lies, if nothing reads it later.
-#include "device/cpu/cpu_tile.h"
+#include "device/cpu/cpu_tile_builder.h"
 
 #include <string.h>
-
-typedef struct builder {
-    wf_cpu_lower *q;
-    const wf_kernel *k;
-    const wf_cpu_layout *layout;
-    wf_cpu_lowered *tiles;
-    uint32_t *step_of;  // instruction -> step
-    uint32_t *point_of; // step of an outer value -> the step that holds it for every point
-    uint32_t capacity;
-    uint32_t n_operands;
-    bool is_late;                         // stores wait for the last walk
-    uint32_t *free_slots[WF_CPU_N_SIZES]; // steps whose slot is free again
-    uint32_t n_free[WF_CPU_N_SIZES];
-    size_t slot_bytes;
-} builder;
 
 #define NO_STEP UINT32_MAX
 
@@ -43,81 +28,15 @@ static wf_cpu_group make_group(const wf_kernel *k, const int32_t *axes, int32_t 
     return wf_cpu_group_make(dims, along, n);
 }
 
-static void set_operand(builder *b, uint32_t idx, char *data, int32_t log2, const int64_t *strides)
+static void set_operand(wf_cpu_builder *b, uint32_t idx, char *data, int32_t log2,
+                        const int64_t *strides)
 {
     const wf_cpu_layout *l = b->layout;
     b->tiles->operands[idx] = (wf_cpu_operand){data, log2, make_group(b->k, l->a, l->n_a, strides),
                                                make_group(b->k, l->b, l->n_b, strides)};
 }
 
-// First and last byte that an operand touches.
-static void get_range(const wf_kernel *k, const wf_access *access, const char *data,
-                      uintptr_t *out_begin, uintptr_t *out_end)
-{
-    int64_t low = 0, high = 0;
-    const int64_t size = (int64_t)weft_dtype_size(access->dtype);
-    for (int32_t i = 0; i < k->ndim; i++) {
-        const int64_t span = access->strides[i] * (k->dims[i] - 1);
-        low += span < 0 ? span : 0;
-        high += span > 0 ? span : 0;
-    }
-    *out_begin = (uintptr_t)(data + low * size);
-    *out_end = (uintptr_t)(data + (high + 1) * size);
-}
-
-// The product that an epilogue reads lies in a thread's own memory.
-static bool is_block(const builder *b, size_t input)
-{
-    return b->q->task->epilogue && input == 0;
-}
-
-// Whether an operand's elements are those of an output, point by point.
-static bool is_same_access(const builder *b, size_t input, size_t output)
-{
-    const wf_kernel *k = b->k;
-    const wf_cpu_operand *in = &b->tiles->operands[input];
-    const wf_cpu_operand *out = &b->tiles->operands[k->n_inputs + output];
-    if (in->data != out->data || in->size_log2 != out->size_log2)
-        return false;
-    for (int32_t i = 0; i < k->ndim; i++) {
-        if (k->dims[i] != 1 && k->inputs[input].strides[i] != k->outputs[output].strides[i])
-            return false;
-    }
-    return true;
-}
-
-// How a load's memory is written by the task.
-typedef struct overwriting {
-    bool is_any;
-    uint32_t in_place; // the output that replaces it point by point and the only one to touch it
-} overwriting;
-
-static overwriting get_overwriting(const builder *b, size_t input)
-{
-    overwriting o = {false, WF_CPU_NO_OPERAND};
-    uintptr_t begin, end;
-    if (is_block(b, input))
-        return o;
-    get_range(b->k, &b->k->inputs[input], b->tiles->operands[input].data, &begin, &end);
-    for (size_t i = 0; i < b->k->n_outputs; i++) {
-        uintptr_t out_begin, out_end;
-        get_range(b->k, &b->k->outputs[i], b->tiles->operands[b->k->n_inputs + i].data, &out_begin,
-                  &out_end);
-        if (begin >= out_end || out_begin >= end)
-            continue;
-        const bool is_same = !o.is_any && is_same_access(b, input, i);
-        o.in_place = is_same ? (uint32_t)(b->k->n_inputs + i) : WF_CPU_NO_OPERAND;
-        o.is_any = true;
-    }
-    return o;
-}
-
-static bool is_overwritten(const builder *b, size_t input)
-{
-    return get_overwriting(b, input).is_any;
-}
-
-static wf_cpu_step *add_step(builder *b, wf_cpu_step_kind kind, weft_dtype dtype)
+static wf_cpu_step *add_step(wf_cpu_builder *b, wf_cpu_step_kind kind, weft_dtype dtype)
 {
     WEFT_ASSERT(b->tiles->n_steps < b->capacity);
     wf_cpu_step *step = &b->tiles->steps[b->tiles->n_steps];
@@ -130,21 +49,21 @@ static wf_cpu_step *add_step(builder *b, wf_cpu_step_kind kind, weft_dtype dtype
     return step;
 }
 
-static bool is_constant(const builder *b, uint32_t operand)
+static bool is_constant(const wf_cpu_builder *b, uint32_t operand)
 {
     const wf_cpu_operand *op = &b->tiles->operands[operand];
     return wf_cpu_group_is_constant(&op->a) && wf_cpu_group_is_constant(&op->b);
 }
 
 // Whether tiles follow each other that hold the same of an operand.
-static bool is_periodic(const builder *b, uint32_t operand)
+static bool is_periodic(const wf_cpu_builder *b, uint32_t operand)
 {
     return b->tiles->size_a > b->tiles->tile_a &&
            wf_cpu_group_is_constant(&b->tiles->operands[operand].a);
 }
 
 // The step that holds a value for every point: itself, or one that repeats it.
-static uint32_t get_point(builder *b, uint32_t idx)
+static uint32_t get_point(wf_cpu_builder *b, uint32_t idx)
 {
     wf_cpu_step *from = &b->tiles->steps[idx];
     if (!from->is_outer)
@@ -166,13 +85,13 @@ static uint32_t get_point(builder *b, uint32_t idx)
     return at;
 }
 
-static void add_load(builder *b, const wf_inst *inst)
+static void add_load(wf_cpu_builder *b, const wf_inst *inst)
 {
     wf_cpu_step *step = add_step(b, WF_CPU_STEP_LOAD, inst->dtype);
     step->operand = inst->operand;
     step->is_outer = inst->is_outer;
-    step->is_gathered = is_overwritten(b, inst->operand);
-    step->is_block = is_block(b, inst->operand);
+    step->is_gathered = wf_cpu_is_overwritten(b, inst->operand);
+    step->is_block = wf_cpu_is_block(b, inst->operand);
     step->time = inst->is_outer ? WF_CPU_TIME_OUTER : WF_CPU_TIME_POINT;
     if (step->is_block)
         return;
@@ -182,7 +101,7 @@ static void add_load(builder *b, const wf_inst *inst)
         step->time = WF_CPU_TIME_PERIOD;
 }
 
-static void add_index(builder *b, const wf_inst *inst, const uint32_t *args)
+static void add_index(wf_cpu_builder *b, const wf_inst *inst, const uint32_t *args)
 {
     const bool is_random = inst->kind == WF_INST_RANDOM;
     int64_t strides[WEFT_MAX_DIM] = {0}, stride = 1;
@@ -206,7 +125,7 @@ static void add_index(builder *b, const wf_inst *inst, const uint32_t *args)
     memcpy(step->args, args, sizeof step->args);
 }
 
-static weft_status find_apply(builder *b, const wf_inst *inst, wf_cpu_apply_fn **out,
+static weft_status find_apply(wf_cpu_builder *b, const wf_inst *inst, wf_cpu_apply_fn **out,
                               weft_error *err)
 {
     const weft_dtype from = b->k->insts[inst->args[0]].dtype;
@@ -228,7 +147,8 @@ static weft_status find_apply(builder *b, const wf_inst *inst, wf_cpu_apply_fn *
 }
 
 // As seldom as its arguments change.
-static wf_cpu_step_time get_apply_time(const builder *b, uint32_t n_args, const uint32_t *args)
+static wf_cpu_step_time get_apply_time(const wf_cpu_builder *b, uint32_t n_args,
+                                       const uint32_t *args)
 {
     wf_cpu_step_time time = WF_CPU_TIME_ONCE;
     for (uint32_t i = 0; i < n_args; i++) {
@@ -240,7 +160,8 @@ static wf_cpu_step_time get_apply_time(const builder *b, uint32_t n_args, const 
     return time;
 }
 
-static weft_status add_apply(builder *b, const wf_inst *inst, const uint32_t *args, weft_error *err)
+static weft_status add_apply(wf_cpu_builder *b, const wf_inst *inst, const uint32_t *args,
+                             weft_error *err)
 {
     wf_cpu_apply_fn *apply;
     WEFT_TRY(find_apply(b, inst, &apply, err));
@@ -253,7 +174,7 @@ static weft_status add_apply(builder *b, const wf_inst *inst, const uint32_t *ar
     return WEFT_OK;
 }
 
-static weft_status add_reduce(builder *b, const wf_inst *inst, const uint32_t *args,
+static weft_status add_reduce(wf_cpu_builder *b, const wf_inst *inst, const uint32_t *args,
                               weft_error *err)
 {
     const weft_dtype from = b->k->insts[inst->args[0]].dtype;
@@ -274,7 +195,7 @@ static weft_status add_reduce(builder *b, const wf_inst *inst, const uint32_t *a
 }
 
 // The arguments' steps: for every point where the instruction is, as they are where it is outer.
-static void get_args(builder *b, const wf_inst *inst, uint32_t args[WF_MAX_ARGS])
+static void get_args(wf_cpu_builder *b, const wf_inst *inst, uint32_t args[WF_MAX_ARGS])
 {
     const bool is_as_is = inst->is_outer && inst->kind != WF_INST_REDUCE;
     for (uint32_t i = 0; i < WF_MAX_ARGS; i++)
@@ -285,7 +206,7 @@ static void get_args(builder *b, const wf_inst *inst, uint32_t args[WF_MAX_ARGS]
     }
 }
 
-static weft_status add_inst(builder *b, uint32_t inst_idx, weft_error *err)
+static weft_status add_inst(wf_cpu_builder *b, uint32_t inst_idx, weft_error *err)
 {
     const wf_inst *inst = &b->k->insts[inst_idx];
     uint32_t args[WF_MAX_ARGS];
@@ -337,13 +258,14 @@ static weft_status add_inst(builder *b, uint32_t inst_idx, weft_error *err)
     return WEFT_OK;
 }
 
-static weft_status add_insts(builder *b, weft_error *err)
+static weft_status add_insts(wf_cpu_builder *b, weft_error *err)
 {
     const wf_kernel *k = b->k;
     for (int pass = 0; pass < 3; pass++) {
         for (uint32_t i = 0; i < k->n_insts; i++) {
             const wf_inst *inst = &k->insts[i];
-            const bool is_first = inst->kind == WF_INST_LOAD && is_overwritten(b, inst->operand);
+            const bool is_first =
+                inst->kind == WF_INST_LOAD && wf_cpu_is_overwritten(b, inst->operand);
             const int wanted = is_first ? 0 : inst->kind == WF_INST_STORE ? 2 : 1;
             if (pass == wanted)
                 WEFT_TRY(add_inst(b, i, err));
@@ -358,7 +280,7 @@ static int32_t available_level(const wf_cpu_step *step)
     return step->level + (step->kind == WF_CPU_STEP_REDUCE);
 }
 
-static void set_levels(builder *b)
+static void set_levels(wf_cpu_builder *b)
 {
     wf_cpu_lowered *t = b->tiles;
     t->n_levels = 1;
@@ -378,143 +300,8 @@ static void set_levels(builder *b)
     }
 }
 
-// The last step that reads a step's value where it is, and the step that writes an output.
-static uint32_t last_reader(const wf_cpu_lowered *t, uint32_t idx)
-{
-    uint32_t last = idx;
-    for (uint32_t i = idx; i < t->n_steps; i++) {
-        for (uint32_t j = 0; j < t->steps[i].n_args; j++)
-            last = t->steps[i].args[j] == idx ? i : last;
-    }
-    return last;
-}
-
-// An output that replaces what a load read, point by point: the load need not be copied if nothing reads
-// it behind the step that writes. That is the STORE, or the step whose result it stores, where this one
-// may write at once.
-static void set_in_place(builder *b, uint32_t load)
-{
-    wf_cpu_lowered *t = b->tiles;
-    const uint32_t output = get_overwriting(b, t->steps[load].operand).in_place;
-    const uint32_t last = last_reader(t, load);
-    uint32_t store = 0;
-    if (output == WF_CPU_NO_OPERAND)
-        return;
-    for (uint32_t i = 0; i < t->n_steps; i++) {
-        wf_cpu_step *step = &t->steps[i];
-        if (step->kind == WF_CPU_STEP_STORE && step->operand == output)
-            store = i;
-        if (step->direct == output && i < last)
-            step->direct = WF_CPU_NO_OPERAND;
-    }
-    t->steps[load].is_gathered = last > store;
-}
-
-// Whether each tile of an operand is one block of memory.
-static bool is_in_blocks(const wf_cpu_lowered *t, const wf_cpu_operand *op)
-{
-    const bool is_row = op->b.ndim == 0 || (op->b.ndim == 1 && op->b.strides[0] == 1);
-    const bool is_dense =
-        op->a.ndim == 1 && op->a.strides[0] == t->size_b && t->tile_b == t->size_b;
-    return is_row && (t->tile_a == 1 || t->size_a == 1 || is_dense);
-}
-
-// Large results that replace nothing that was read.
-static void set_streams(builder *b)
-{
-    wf_cpu_lowered *t = b->tiles;
-    for (uint32_t i = 0; i < t->n_steps; i++) {
-        wf_cpu_step *step = &t->steps[i];
-        if (step->kind != WF_CPU_STEP_STORE || step->is_outer)
-            continue;
-        step->is_streamed =
-            (size_t)(t->size_a * t->size_b) >= t->elementwise->stream_bytes >> step->size_log2 &&
-            is_in_blocks(t, &t->operands[step->operand]);
-        for (size_t j = 0; j < b->k->n_inputs; j++)
-            step->is_streamed = step->is_streamed && !is_overwritten(b, j);
-        t->has_streams = t->has_streams || step->is_streamed;
-    }
-}
-
-// Which loads may keep their rows apart, which steps may write their result in its place, and which loads
-// may be read there until then.
-static void set_shortcuts(builder *b)
-{
-    wf_cpu_lowered *t = b->tiles;
-    for (uint32_t i = 0; i < t->n_steps; i++) {
-        if (t->steps[i].kind == WF_CPU_STEP_LOAD && !t->steps[i].is_outer)
-            t->steps[i].has_pitch = true;
-    }
-    for (uint32_t i = 0; i < t->n_steps; i++) {
-        const wf_cpu_step *step = &t->steps[i];
-        for (uint32_t j = 0; j < step->n_args; j++) {
-            wf_cpu_step *arg = &t->steps[step->args[j]];
-            if (step->kind != WF_CPU_STEP_REDUCE)
-                arg->has_pitch = false;
-            if (step->kind == WF_CPU_STEP_STORE && arg->kind == WF_CPU_STEP_APPLY &&
-                arg->is_outer == step->is_outer && arg->time == step->time && !step->is_streamed &&
-                arg->direct == WF_CPU_NO_OPERAND && !b->is_late)
-                arg->direct = step->operand;
-        }
-    }
-    for (uint32_t i = 0; i < t->n_steps; i++) {
-        if (t->steps[i].is_gathered)
-            set_in_place(b, i);
-    }
-}
-
-static size_t slot_size(const wf_cpu_lowered *t, const wf_cpu_step *step)
-{
-    if (step->kind == WF_CPU_STEP_STORE)
-        return 0;
-    if (step->kind == WF_CPU_STEP_REDUCE)
-        return WF_CPU_N_PARTS * wf_round_up((size_t)t->n_outer_max * 8, 64);
-    const int64_t n = step->is_outer ? t->n_outer_max : t->tile_a * t->tile_b;
-    // The extra line keeps slots of 4 KiB from competing for the same cache sets.
-    return wf_round_up((size_t)n << step->size_log2, 64) + 64;
-}
-
-// A slot for the step's value: one that is free again, or a new one.
-static void take_slot(builder *b, uint32_t idx)
-{
-    wf_cpu_step *step = &b->tiles->steps[idx];
-    const bool may_share = step->time == WF_CPU_TIME_POINT && !step->is_outer;
-    uint32_t *n_free = &b->n_free[step->size_log2];
-    if (may_share && step->kind != WF_CPU_STEP_STORE && *n_free > 0) {
-        step->slot = b->tiles->steps[b->free_slots[step->size_log2][--*n_free]].slot;
-        return;
-    }
-    step->slot = b->slot_bytes;
-    b->slot_bytes += slot_size(b->tiles, step);
-}
-
-static void set_slots(builder *b)
-{
-    wf_cpu_lowered *t = b->tiles;
-    for (uint32_t i = 0; i < t->n_steps; i++) {
-        t->steps[i].kept_until = i;
-        for (uint32_t j = 0; j < t->steps[i].n_args; j++)
-            t->steps[t->steps[i].args[j]].kept_until = i;
-    }
-    b->slot_bytes = wf_round_up(t->n_steps * (sizeof(char *) + sizeof(int64_t)) +
-                                    2 * t->n_reduces * sizeof(wf_cpu_parts),
-                                64);
-    for (uint32_t i = 0; i < t->n_steps; i++) {
-        take_slot(b, i);
-        // Arguments are given back after the result has its place: loops over elements of different
-        // sizes may not work in place.
-        for (uint32_t j = 0; j < t->steps[i].n_args; j++) {
-            wf_cpu_step *arg = &t->steps[t->steps[i].args[j]];
-            if (arg->kept_until != i || arg->time != WF_CPU_TIME_POINT || arg->is_outer)
-                continue;
-            arg->kept_until = -1; // once, even if it is both arguments
-            b->free_slots[arg->size_log2][b->n_free[arg->size_log2]++] = t->steps[i].args[j];
-        }
-    }
-    t->scratch_bytes = b->slot_bytes;
-}
-
-static weft_status make_list(builder *b, wf_cpu_list *list, const bool *is_in, weft_error *err)
+static weft_status make_list(wf_cpu_builder *b, wf_cpu_list *list, const bool *is_in,
+                             weft_error *err)
 {
     wf_cpu_lowered *t = b->tiles;
     list->n = 0;
@@ -526,8 +313,8 @@ static weft_status make_list(builder *b, wf_cpu_list *list, const bool *is_in, w
     return WEFT_OK;
 }
 
-static weft_status make_time_list(builder *b, wf_cpu_list *list, wf_cpu_step_time time, bool *is_in,
-                                  weft_error *err)
+static weft_status make_time_list(wf_cpu_builder *b, wf_cpu_list *list, wf_cpu_step_time time,
+                                  bool *is_in, weft_error *err)
 {
     for (uint32_t i = 0; i < b->tiles->n_steps; i++)
         is_in[i] = b->tiles->steps[i].time == time;
@@ -535,7 +322,7 @@ static weft_status make_time_list(builder *b, wf_cpu_list *list, wf_cpu_step_tim
 }
 
 // What the walk of a level must run: its reductions and stores, and what they need in each tile.
-static weft_status make_level(builder *b, int32_t level, bool *is_in, weft_error *err)
+static weft_status make_level(wf_cpu_builder *b, int32_t level, bool *is_in, weft_error *err)
 {
     wf_cpu_lowered *t = b->tiles;
     for (uint32_t i = t->n_steps; i-- > 0;) {
@@ -559,7 +346,7 @@ static weft_status make_level(builder *b, int32_t level, bool *is_in, weft_error
     return make_list(b, &t->outer[level], is_in, err);
 }
 
-static weft_status make_lists(builder *b, weft_error *err)
+static weft_status make_lists(wf_cpu_builder *b, weft_error *err)
 {
     wf_cpu_lowered *t = b->tiles;
     bool *is_in;
@@ -581,7 +368,7 @@ static weft_status make_lists(builder *b, weft_error *err)
     return WEFT_OK;
 }
 
-static weft_status init_builder(builder *b, weft_error *err)
+static weft_status init_builder(wf_cpu_builder *b, weft_error *err)
 {
     wf_cpu_lower *q = b->q;
     const wf_kernel *k = b->k;
@@ -612,7 +399,7 @@ static weft_status init_builder(builder *b, weft_error *err)
     b->n_operands = (uint32_t)(k->n_inputs + k->n_outputs);
     // A row that lies wholly in a tile is read before it is written.
     for (size_t i = 0; i < k->n_inputs && k->kind == WF_KERNEL_ROW && t->size_b > t->tile_b; i++)
-        b->is_late = b->is_late || is_overwritten(b, i);
+        b->is_late = b->is_late || wf_cpu_is_overwritten(b, i);
     return WEFT_OK;
 }
 
@@ -632,13 +419,13 @@ weft_status wf_cpu_lowered_create(wf_cpu_lower *q, const wf_cpu_layout *layout,
     t->tile_a = layout->tile_a;
     t->tile_b = layout->tile_b;
     t->n_outer_max = k->kind == WF_KERNEL_COLUMN ? t->tile_b : t->tile_a;
-    builder b = {.q = q, .k = k, .layout = layout, .tiles = t};
+    wf_cpu_builder b = {.q = q, .k = k, .layout = layout, .tiles = t};
     WEFT_TRY(init_builder(&b, err));
     WEFT_TRY(add_insts(&b, err));
     set_levels(&b);
-    set_streams(&b);
-    set_shortcuts(&b);
-    set_slots(&b);
+    wf_cpu_set_streams(&b);
+    wf_cpu_set_shortcuts(&b);
+    wf_cpu_set_slots(&b);
     WEFT_TRY(make_lists(&b, err));
     wf_cpu_need_scratch(q, t->scratch_bytes);
     *out = t;

@@ -3,7 +3,7 @@
 // Terms that lie side by side are transposed in registers, a square of vectors at a time.
 #include "device/cpu/kernel/cpu_gemm.h"
 
-#include "device/cpu/kernel/cpu_gemm_vec.h"
+#include "device/cpu/kernel/cpu_turn.h"
 
 static void pack_any(float *dst, int64_t width, const float *b, int64_t term_stride,
                      int64_t col_stride, int64_t n_terms, int64_t n_cols)
@@ -35,27 +35,6 @@ static void pack_rows(float *dst, int64_t width, const float *b, int64_t term_st
     }
 }
 
-// Up to VL columns, their terms side by side.
-static void pack_columns(float *dst, int64_t width, const float *b, int64_t col_stride,
-                         int64_t n_terms, int64_t n_cols)
-{
-    const v_columns columns = v_columns_of(b, col_stride, n_cols);
-    vf out[VL];
-    int64_t t = 0;
-    if (n_cols == VL) {
-        for (; t + VL <= n_terms; t += VL, dst += VL * width) {
-            v_terms(&columns, t, out);
-            VEC_UNROLL for (int i = 0; i < VL; i++) v_store(dst + i * width, out[i]);
-        }
-    }
-    for (; t + 4 <= n_terms; t += 4, dst += 4 * width) {
-        v_terms_4(&columns, t, out);
-        for (int i = 0; i < 4; i++)
-            v_store_to(dst + i * width, out[i], n_cols);
-    }
-    pack_any(dst, width, b + t, 1, col_stride, n_terms - t, n_cols);
-}
-
 static void fill_rest(float *dst, int64_t width, int64_t n_terms, int64_t n_cols)
 {
     for (int64_t t = 0; t < n_terms; t++) {
@@ -76,10 +55,7 @@ void WF_CPU_NAME(wf_cpu_gemm_pack)(float *dst, int64_t width, const float *b, in
     } else if (col_stride == 1) {
         pack_rows(dst, width, b, term_stride, n_terms, n_cols);
     } else if (term_stride == 1) {
-        for (int64_t j = 0; j < n_cols; j += VL) {
-            pack_columns(dst + j, width, b + j * col_stride, col_stride, n_terms,
-                         n_cols - j < VL ? n_cols - j : VL);
-        }
+        wf_turn(dst, width, b, col_stride, n_terms, n_cols);
     } else {
         pack_any(dst, width, b, term_stride, col_stride, n_terms, n_cols);
     }

@@ -54,6 +54,25 @@ VEC_INLINE vf v_zero(void)
     return (vf){0};
 }
 
+// Past the caches, where the set has such stores: p is aligned to a vector. Other threads may read it after
+// v_stream_end, since what goes past the caches is not ordered by itself.
+VEC_INLINE void v_stream(float *p, vf v)
+{
+#if defined(WF_ISA_AVX512)
+    _mm512_stream_ps(p, (__m512)v);
+#elif defined(WF_ISA_AVX2)
+    _mm256_stream_ps(p, (__m256)v);
+#else
+    v_store(p, v);
+#endif
+}
+VEC_INLINE void v_stream_end(void)
+{
+#if defined(WF_ISA_AVX512) || defined(WF_ISA_AVX2)
+    _mm_sfence();
+#endif
+}
+
 #if defined(__clang__)
 #define VEC_PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else

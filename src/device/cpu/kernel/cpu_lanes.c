@@ -16,26 +16,6 @@
 #define MOST_SUMS 2
 #endif
 
-// Past the caches, whole aligned vectors.
-VEC_INLINE void v_stream(float *p, vf v)
-{
-#if defined(WF_ISA_AVX512)
-    _mm512_stream_ps(p, (__m512)v);
-#elif defined(WF_ISA_AVX2)
-    _mm256_stream_ps(p, (__m256)v);
-#else
-    v_store(p, v);
-#endif
-}
-
-// What goes past the caches is not ordered by itself.
-VEC_INLINE void fence(void)
-{
-#if defined(WF_ISA_AVX512) || defined(WF_ISA_AVX2)
-    _mm_sfence();
-#endif
-}
-
 typedef void cells_fn(const wf_cpu_lane_cells *p, int64_t cell);
 typedef int64_t sums_fn(const wf_cpu_lane_sums *p, int64_t term, int64_t lane);
 
@@ -167,7 +147,7 @@ static void lane_cells(const wf_cpu_lane_cells *p)
         all_cells[n - 1](p, i);
     }
     if (p->is_streamed)
-        fence();
+        v_stream_end();
 }
 
 static void lane_sums(const wf_cpu_lane_sums *p)
@@ -201,7 +181,7 @@ static void lane_put(float *dst, int64_t dst_step, const float *src, int64_t n_r
             dst[j] = src[j] + 0.0f;
     }
     if (is_streamed)
-        fence();
+        v_stream_end();
 }
 
 const wf_cpu_lanes WF_CPU_NAME(wf_cpu_lanes);

@@ -62,7 +62,7 @@ static void make_key(key *k, const wf_cpu_random *r)
 {
     const uint64_t seed = (uint64_t)r->seed;
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    for (int i = 0; i < 10; i++, k0 += 0x9e3779b9u, k1 += 0xbb67ae85u) {
+    for (int i = 0; i < 10; i++, k0 += WF_PHILOX_W0, k1 += WF_PHILOX_W1) {
         k->k0[i] = splat(k0);
         k->k1[i] = splat(k1);
     }
@@ -73,7 +73,7 @@ static void make_key(key *k, const wf_cpu_random *r)
 // The four words of each lane's block.
 VEC_INLINE words philox(const key *k, vq block)
 {
-    const vq m0 = splat(0xd2511f53u), m1 = splat(0xcd9e8d57u);
+    const vq m0 = splat(WF_PHILOX_M0), m1 = splat(WF_PHILOX_M1);
     words c = {{block, block >> 32, k->step, k->stream}};
     VEC_UNROLL
     for (int i = 0; i < 10; i++) {
