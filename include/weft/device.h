@@ -47,7 +47,7 @@ typedef struct weft_device_options {
 } weft_device_options;
 #define WEFT_DEVICE_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(weft_device_options), WEFT_EXACT, 0, NULL, false                                           \
+        sizeof(weft_device_options), WEFT_EXACT, 0, NULL, false                                    \
     }
 
 // Calls found once per device, usable or not.

@@ -101,6 +101,7 @@ typedef struct product_run {
     const void *user;
     uint64_t seed;
     int fill;
+    double tolerance; // of is_close
 } product_run;
 
 // Results on one device; *out_n of them. Free them.
@@ -141,10 +142,10 @@ static uint32_t *run_on(const product_run *r, const char *id, const weft_device_
 }
 
 typedef void visit_fn(const product_run *r, const weft_device_options *isa,
-                      const uint32_t *expected, size_t n, double tolerance);
+                      const uint32_t *expected, size_t n);
 
 // Calls visit for every instruction set of this machine with ref's results.
-static void visit_each(const product_run *r, visit_fn *visit, double tolerance)
+static void visit_each(const product_run *r, visit_fn *visit)
 {
     weft_device_options options = WEFT_DEVICE_OPTIONS_INIT;
     size_t n;
@@ -154,17 +155,16 @@ static void visit_each(const product_run *r, visit_fn *visit, double tolerance)
     for (size_t i = 0; i < wf_cpu_isa_count(); i++) {
         options.isa = wf_cpu_isa_at(i)->name;
         if (isas >> i & 1u)
-            visit(r, &options, expected, n, tolerance);
+            visit(r, &options, expected, n);
     }
     free(expected);
 }
 
 static void is_equal(const product_run *r, const weft_device_options *options,
-                     const uint32_t *expected, size_t n, double tolerance)
+                     const uint32_t *expected, size_t n)
 {
     size_t m;
     uint32_t *have = run_on(r, "cpu", options, &m);
-    (void)tolerance;
     assert_int_equal(n, m);
     for (size_t j = 0; j < n; j++) {
         if (have[j] != expected[j]) {
@@ -191,32 +191,32 @@ static double get_error(const uint32_t *have, const uint32_t *expected, size_t n
 }
 
 static void is_close(const product_run *r, const weft_device_options *isa, const uint32_t *expected,
-                     size_t n, double tolerance)
+                     size_t n)
 {
     weft_device_options options = *isa;
     size_t m;
     options.arithmetic = WEFT_FAST;
     uint32_t *have = run_on(r, "cpu", &options, &m);
     const double error = get_error(have, expected, n);
-    if (!(error > 0.0 && error <= tolerance)) {
+    if (!(error > 0.0 && error <= r->tolerance)) {
         fail_msg("seed %llu, %s, isa %s: error %g, expected one up to %g",
-                 (unsigned long long)r->seed, r->text, options.isa, error, tolerance);
+                 (unsigned long long)r->seed, r->text, options.isa, error, r->tolerance);
     }
     free(have);
     options.no_winograd = true;
-    is_equal(r, &options, expected, n, 0.0);
+    is_equal(r, &options, expected, n);
 }
 
 void product_check(const char *text, product_build_fn *build, const void *user, uint64_t seed,
                    int fill)
 {
-    const product_run r = {text, build, user, seed, fill};
-    visit_each(&r, is_equal, 0.0);
+    const product_run r = {text, build, user, seed, fill, 0.0};
+    visit_each(&r, is_equal);
 }
 
 void product_check_winograd(const char *text, product_build_fn *build, const void *user,
                             uint64_t seed, double tolerance)
 {
-    const product_run r = {text, build, user, seed, 0};
-    visit_each(&r, is_close, tolerance);
+    const product_run r = {text, build, user, seed, 0, tolerance};
+    visit_each(&r, is_close);
 }
