@@ -91,10 +91,10 @@ typedef struct wf_plan_options {
     bool fuse;          // false: one task per node, dense row-major operands, no in-place
     bool apart_rows;    // ops with row operands (op.h) take rows that lie apart
     bool channels_last; // give convolution-like values of rank >= 3 a channels-last layout
-    uint32_t
-        epilogues; // bit of a task kind: its products take elementwise work on their results along
-    size_t
-        elem_bytes[WEFT_N_DTYPES]; // how the device stores each dtype (ref in truth mode: doubles)
+    // Bits of task kinds whose products take elementwise work on their results along.
+    uint32_t epilogues;
+    // How the device stores each dtype (ref in truth mode: as doubles).
+    size_t elem_bytes[WEFT_N_DTYPES];
     // Workspace of a task on the device, bytes; may be NULL.
     size_t (*workspace)(void *user, const wf_task *task);
     void *user;

@@ -151,6 +151,29 @@ size_t graph_kit_count(const weft_graph *g, const char *op)
     return n;
 }
 
+wf_plan_options graph_kit_plan_options(void)
+{
+    wf_plan_options o = {.fuse = true};
+    for (int d = 0; d < WEFT_N_DTYPES; d++)
+        o.elem_bytes[d] = weft_dtype_size((weft_dtype)d);
+    return o;
+}
+
+wf_plan *graph_kit_plan(const weft_graph *src, const wf_plan_options *options)
+{
+    weft_error err = {0};
+    weft_graph *g = NULL;
+    wf_plan *plan = NULL;
+    for (size_t i = 0; i < wf_n_passes; i++) {
+        weft_graph *next = graph_kit_pass(g ? g : src, wf_pass_list[i]->name);
+        weft_graph_destroy(g);
+        g = next;
+    }
+    if (wf_plan_create(src->context, g, options, &plan, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
+    return plan;
+}
+
 void graph_kit_expect_error(const weft_graph *g, weft_status code, const char *message)
 {
     weft_error err = {0};

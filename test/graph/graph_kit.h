@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pass/pass.h"
+#include "plan/plan.h"
 #include "weft/weft.h"
 #include "wf_test.h"
 
@@ -35,6 +36,12 @@ void graph_kit_build_random(weft_graph *g, uint32_t seed);
 weft_graph *graph_kit_pass(const weft_graph *g, const char *name);
 // How many nodes are of the op.
 size_t graph_kit_count(const weft_graph *g, const char *op);
+
+// Options of a device that fuses and stores every dtype at its own size.
+wf_plan_options graph_kit_plan_options(void);
+// The plan of the graph after every pass; the caller's. Fails the test on an error.
+wf_plan *graph_kit_plan(const weft_graph *g, const wf_plan_options *options);
+
 void graph_kit_expect_error(const weft_graph *g, weft_status code, const char *message);
 
 #endif

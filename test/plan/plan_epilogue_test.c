@@ -3,31 +3,23 @@
 #include <stdio.h>
 
 #include "../graph/graph_kit.h"
-#include "plan/plan.h"
 
 static wf_plan_options options_with(uint32_t epilogues)
 {
-    wf_plan_options o = {.fuse = true, .channels_last = true, .epilogues = epilogues};
-    for (int d = 0; d < WEFT_N_DTYPES; d++)
-        o.elem_bytes[d] = weft_dtype_size((weft_dtype)d);
+    wf_plan_options o = graph_kit_plan_options();
+    o.channels_last = true;
+    o.epilogues = epilogues;
     return o;
 }
 
 #define BOTH (1u << WF_TASK_CONTRACT | 1u << WF_TASK_CONV)
 
-static wf_plan *make_plan(const weft_graph *src, uint32_t epilogues)
+static wf_plan *make_plan(const weft_graph *g, uint32_t epilogues)
 {
     const wf_plan_options options = options_with(epilogues);
     weft_error err = {0};
-    weft_graph *g = NULL;
-    wf_plan *plan = NULL;
-    for (size_t i = 0; i < wf_n_passes; i++) {
-        weft_graph *next = graph_kit_pass(g ? g : src, wf_pass_list[i]->name);
-        weft_graph_destroy(g);
-        g = next;
-    }
-    if (wf_plan_create(src->context, g, &options, &plan, &err) != WEFT_OK ||
-        wf_plan_check(plan, &options, &err) != WEFT_OK)
+    wf_plan *plan = graph_kit_plan(g, &options);
+    if (wf_plan_check(plan, &options, &err) != WEFT_OK)
         fail_msg("%s", err.message);
     return plan;
 }
@@ -43,12 +35,17 @@ static double count_bytes(const wf_plan *plan)
 static void plans_of_random_graphs_hold(void **state)
 {
     graph_kit *kit = *state;
+    const wf_plan_options options = options_with(BOTH);
     const uint32_t n = wf_test_is_full() ? 20000 : 300;
     for (uint32_t seed = 0; seed < n; seed++) {
         weft_graph *g;
+        weft_error err = {0};
         assert_int_equal(weft_graph_create(kit->ctx, &g, NULL), WEFT_OK);
         graph_kit_build_random(g, seed);
-        wf_plan_destroy(make_plan(g, BOTH));
+        wf_plan *plan = graph_kit_plan(g, &options);
+        if (wf_plan_check(plan, &options, &err) != WEFT_OK)
+            fail_msg("seed %u: %s", seed, err.message);
+        wf_plan_destroy(plan);
         weft_graph_destroy(g);
     }
 }

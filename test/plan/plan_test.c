@@ -1,33 +1,15 @@
 // The planner: plans of random graphs and of a training step hold against the independent checker, which
-// labels: sweep
 // itself must find damage; fusion and in-place do what they promise.
+// labels: sweep
 #include <stdlib.h>
 
 #include "../graph/graph_kit.h"
-#include "plan/plan.h"
 
 static wf_plan_options fused_options(bool channels_last)
 {
-    wf_plan_options o = {.fuse = true, .channels_last = channels_last};
-    for (int d = 0; d < WEFT_N_DTYPES; d++)
-        o.elem_bytes[d] = weft_dtype_size((weft_dtype)d);
+    wf_plan_options o = graph_kit_plan_options();
+    o.channels_last = channels_last;
     return o;
-}
-
-static wf_plan *make_plan(const weft_graph *src, const wf_plan_options *options)
-{
-    weft_error err = {0};
-    weft_graph *g = NULL;
-    wf_plan *plan = NULL;
-    for (size_t i = 0; i < wf_n_passes; i++) {
-        weft_graph *next = graph_kit_pass(g ? g : src, wf_pass_list[i]->name);
-        weft_graph_destroy(g);
-        g = next;
-    }
-    if (wf_plan_create(src->context, g, options, &plan, &err) != WEFT_OK) {
-        fail_msg("%s", err.message);
-    }
-    return plan;
 }
 
 static void plans_of_random_graphs_hold(void **state)
@@ -42,7 +24,7 @@ static void plans_of_random_graphs_hold(void **state)
         for (int form = 0; form < 3; form++) {
             wf_plan_options options = fused_options(form == 1);
             options.fuse = form != 2;
-            wf_plan *plan = make_plan(g, &options);
+            wf_plan *plan = graph_kit_plan(g, &options);
             if (wf_plan_check(plan, &options, &err) != WEFT_OK) {
                 fail_msg("seed %u form %d: %s", seed, form, err.message);
             }
@@ -58,7 +40,7 @@ static void a_training_step_is_few_tasks(void **state)
     weft_error err = {0};
     graph_kit_build_step(g, 4);
     const wf_plan_options options = fused_options(true);
-    wf_plan *plan = make_plan(g, &options);
+    wf_plan *plan = graph_kit_plan(g, &options);
     if (wf_plan_check(plan, &options, &err) != WEFT_OK)
         fail_msg("%s", err.message);
     size_t n_gated = 0, n_copies = 0;
@@ -104,7 +86,7 @@ static size_t count_in_place(graph_kit *kit, bool guarded)
 {
     weft_error err = {0};
     const wf_plan_options options = fused_options(false);
-    wf_plan *plan = make_plan(build_caches(kit, guarded), &options);
+    wf_plan *plan = graph_kit_plan(build_caches(kit, guarded), &options);
     if (wf_plan_check(plan, &options, &err) != WEFT_OK)
         fail_msg("%s", err.message);
     size_t n = 0;
@@ -137,7 +119,7 @@ static void an_update_takes_the_place_of_what_dies(void **state)
     const weft_val y = weft_dynamic_update(g, weft_relu(g, x), at, part, 0);
     weft_output(g, "y", weft_sum(g, y, NULL, 0, false));
     const wf_plan_options options = fused_options(false);
-    wf_plan *plan = make_plan(g, &options);
+    wf_plan *plan = graph_kit_plan(g, &options);
     if (wf_plan_check(plan, &options, &err) != WEFT_OK)
         fail_msg("%s", err.message);
     size_t n = 0;
@@ -157,7 +139,7 @@ static void updates_are_written_in_place(void **state)
     const weft_val v = weft_variable(g, "v", weft_fill(g, WEFT_F32, KIT_DIMS(100), 1.0));
     weft_assign(g, v, weft_mul(g, v, weft_scalar(g, WEFT_F32, 0.5)));
     const wf_plan_options options = fused_options(false);
-    wf_plan *plan = make_plan(g, &options);
+    wf_plan *plan = graph_kit_plan(g, &options);
     assert_int_equal(plan->n_tasks, 1);
     assert_true(plan->tasks[0].is_gated);
     assert_int_equal(plan->tasks[0].inputs[0].buffer, plan->tasks[0].outputs[0].buffer);
@@ -173,7 +155,7 @@ static void a_chain_reuses_its_memory(void **state)
         x = weft_matmul(g, x, x, false, false);
     weft_output(g, "y", x);
     const wf_plan_options options = fused_options(false);
-    wf_plan *plan = make_plan(g, &options);
+    wf_plan *plan = graph_kit_plan(g, &options);
     assert_int_equal(plan->arena_bytes, 3 * 64 * 64 * 4); // the input, and two in flight
     wf_plan_destroy(plan);
 }
@@ -183,7 +165,7 @@ static void the_checker_finds_damage(void **state)
     weft_graph *g = ((graph_kit *)*state)->g;
     graph_kit_build_step(g, 4);
     const wf_plan_options options = fused_options(true);
-    wf_plan *plan = make_plan(g, &options);
+    wf_plan *plan = graph_kit_plan(g, &options);
     assert_int_equal(wf_plan_check(plan, &options, NULL), WEFT_OK);
     // Move every temporary to the front in turn: some live buffer lies there for most of them.
     size_t n_found = 0, n_tried = 0;
