@@ -174,7 +174,8 @@ static void heavy_weights(void **state)
     check_case(&heavy, 1, 0);
 }
 
-// Dilations whose box no memory would hold, and empty products.
+// Dilations whose box no memory would hold, empty products, and inputs shorter than the stride, whose holes are terms
+// with weights that meet nothing else.
 static void odd_sizes(void **state)
 {
     (void)state;
@@ -192,6 +193,10 @@ static void odd_sizes(void **state)
         conv_case no_channels = square(2, 0, 4, 1, 5, 2, 1, 0);
         no_channels.kind = kind;
         check_case(&no_channels, 9, 0);
+        conv_case brief = square(1, 16, 16, 1, 1, 3, 2, 1);
+        brief.kind = kind;
+        check_case(&brief, 10, 0);
+        check_case(&brief, 11, 1);
     }
 }
 

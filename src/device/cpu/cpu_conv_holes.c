@@ -3,7 +3,8 @@
 // The cells of x fall into classes by their remainder on each axis: a class meets the same window cells
 // everywhere, and is a convolution of stride 1 with them alone, so no hole is computed. Holes are terms
 // by definition: they may be left out where the weights are finite (doc/arithmetic.md, "Products"), which
-// packing finds out. Else the convolution runs once more as a whole, holes and all.
+// packing finds out. Else the convolution runs once more as a whole, holes and all. Each window cell belongs to a
+// class, so that all weights are looked at as long as no class is empty: x must reach over a stride on each axis.
 #include "device/cpu/cpu_conv.h"
 
 #define MAX_CLASSES 64
@@ -26,8 +27,8 @@ static int64_t count_classes(const wf_cpu_conv *c)
     return wf_conv_volume(c->s.stride);
 }
 
-// Axis i of the class of remainder k: the window cells r, r + step, ... meet it. False: no cell.
-static bool set_axis(wf_cpu_conv *c, int i, int64_t k, int64_t *w_at)
+// Axis i of the class of remainder k: the window cells r, r + step, ... meet it.
+static void set_axis(wf_cpu_conv *c, int i, int64_t k, int64_t *w_at)
 {
     wf_conv_shape *s = &c->s;
     wf_cpu_box *b = &c->box;
@@ -38,7 +39,7 @@ static bool set_axis(wf_cpu_conv *c, int i, int64_t k, int64_t *w_at)
         r++;
     if (r < s->window[i] && r < step)
         n = (s->window[i] - 1 - r) / step + 1;
-    s->in[i] = s->in[i] > k ? wf_cpu_div_up(s->in[i] - k, stride) : 0;
+    s->in[i] = wf_cpu_div_up(s->in[i] - k, stride);
     s->window[i] = n;
     b->window[i] = n ? n : 1;
     b->dilation[i] = dilation * step / stride;
@@ -48,7 +49,6 @@ static bool set_axis(wf_cpu_conv *c, int i, int64_t k, int64_t *w_at)
     w_at[i] = r;
     c->w.space[i] *= step;
     c->x.space[i] *= stride;
-    return s->in[i] > 0;
 }
 
 static int64_t count_terms(const wf_cpu_conv *c)
@@ -56,41 +56,39 @@ static int64_t count_terms(const wf_cpu_conv *c)
     return wf_conv_volume(c->s.window) * c->box.channels;
 }
 
-// The convolution of one class, but for its tables. False: it has no cells, or (*out_fits) no box.
-static bool get_class(const wf_cpu_conv *whole, int64_t idx, wf_cpu_conv *c, bool *out_fits)
+// The convolution of one class, but for its tables. False: it has no box.
+static bool get_class(const wf_cpu_conv *whole, int64_t idx, wf_cpu_conv *c)
 {
     const wf_cpu_tensor w = whole->w, x = whole->x;
     int64_t k[WF_CONV_AXES], w_at[WF_CONV_AXES];
     wf_conv_split(idx, whole->s.stride, k);
     *c = *whole;
     c->flat_step = 0;
-    *out_fits = true;
-    for (int i = 0; i < WF_CONV_AXES; i++) {
-        if (!set_axis(c, i, k[i], w_at))
-            return false;
-    }
+    for (int i = 0; i < WF_CONV_AXES; i++)
+        set_axis(c, i, k[i], w_at);
     if (c->x.data) {
         c->w.data += wf_conv_volume(c->s.window) ? wf_cpu_conv_offset(&w, w_at) : 0;
         c->x.data += wf_cpu_conv_offset(&x, k);
     }
     wf_cpu_conv_narrow_choose(c, count_terms(whole));
     c->box.is_large = c->is_narrow || wf_cpu_conv_is_heavy(c);
-    *out_fits = wf_cpu_box_cut(&c->box, wf_cpu_conv_target_cells(c));
+    const bool fits = wf_cpu_box_cut(&c->box, wf_cpu_conv_target_cells(c));
     if (wf_conv_volume(c->s.window) == 0) { // nothing meets it: zeros
         c->box.is_direct = true;
         c->box.floats = c->box.n_terms = 0;
     }
-    return *out_fits;
+    return fits;
 }
 
 bool wf_cpu_conv_holes_fit(const wf_cpu_conv *c)
 {
     const int64_t n = count_classes(c);
+    wf_cpu_conv one;
     bool fits = c->kind == WF_CONV_GRAD_INPUT && n > 1 && n <= MAX_CLASSES;
-    for (int64_t i = 0; i < n && fits; i++) {
-        wf_cpu_conv one;
-        (void)get_class(c, i, &one, &fits);
-    }
+    for (int i = 0; i < WF_CONV_AXES; i++)
+        fits &= c->s.in[i] >= c->s.stride[i];
+    for (int64_t i = 0; i < n && fits; i++)
+        fits = get_class(c, i, &one);
     return fits;
 }
 
@@ -107,11 +105,9 @@ static size_t count_floats(const wf_cpu_conv *c, int64_t *out_flags)
     *out_flags = 0;
     for (int64_t i = 0; i < count_classes(c); i++) {
         wf_cpu_conv one;
-        bool fits;
-        if (get_class(c, i, &one, &fits)) {
-            floats += count_class_floats(&one);
-            *out_flags += wf_cpu_conv_n_packs(&one);
-        }
+        (void)get_class(c, i, &one);
+        floats += count_class_floats(&one);
+        *out_flags += wf_cpu_conv_n_packs(&one);
     }
     return (size_t)(floats > whole ? floats : whole);
 }
@@ -198,18 +194,15 @@ static weft_status set_blocks(wf_cpu_lower *q, const wf_cpu_conv *whole, int64_t
 static weft_status add_class(wf_cpu_lower *q, holes_params *p, int64_t idx, float **workspace,
                              weft_error *err)
 {
-    wf_cpu_conv *c = &p->classes[p->n_classes];
-    bool fits;
-    if (!get_class(p->whole, idx, c, &fits))
-        return WEFT_OK;
+    wf_cpu_conv *c = &p->classes[idx];
+    (void)get_class(p->whole, idx, c);
     c->workspace = *workspace;
     c->first_nonfinite = q->kernels->elementwise->first_nonfinite;
     *workspace += count_class_floats(c);
     WEFT_TRY(set_blocks(q, p->whole, idx, c, err));
     WEFT_TRY(wf_cpu_conv_gather_prepare(q, c, err));
-    const int64_t i = p->n_classes++;
-    p->packs[i + 1] = p->packs[i] + wf_cpu_conv_n_packs(c);
-    p->units[i + 1] = p->units[i] + c->box.n_units * c->s.groups;
+    p->packs[idx + 1] = p->packs[idx] + wf_cpu_conv_n_packs(c);
+    p->units[idx + 1] = p->units[idx] + c->box.n_units * c->s.groups;
     return WEFT_OK;
 }
 
@@ -220,6 +213,7 @@ weft_status wf_cpu_conv_holes(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err)
     holes_params *p;
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *p, &p, err));
     p->whole = c;
+    p->n_classes = n;
     p->flags = c->workspace + count_floats(c, &n_flags);
     WEFT_TRY(wf_cpu_take(q, (size_t)n, sizeof *p->classes, &p->classes, err));
     WEFT_TRY(wf_cpu_take(q, (size_t)n + 1, sizeof *p->packs, &p->packs, err));
