@@ -32,10 +32,15 @@ if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR WEFT_SANITIZE)
   target_compile_options(weft_flags INTERFACE -fno-omit-frame-pointer)
 endif()
 if(WEFT_SANITIZE)
-  # -Wmaybe-uninitialized and its kin report what the instrumentation itself added.
+  # These report what the instrumentation itself added, or kept from being made into vectors.
   target_compile_options(weft_flags INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all
-    $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow>)
+    $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overflow>
+    $<$<C_COMPILER_ID:Clang>:-Wno-pass-failed>)
   target_link_options(weft_flags INTERFACE -fsanitize=${WEFT_SANITIZE})
+  if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+    # OpenCL drivers are C++ and come at run time: what ASan intercepts of theirs must be there from the start.
+    target_link_options(weft_flags INTERFACE --driver-mode=g++)
+  endif()
 endif()
 # glibc hides threads' affinity and clocks under -std=c11 without it. Empty, as a file's own #define would be.
 target_compile_definitions(weft_flags INTERFACE _GNU_SOURCE=)

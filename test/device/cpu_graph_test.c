@@ -6,6 +6,7 @@
 
 #include "device/cpu/cpu_isa.h"
 #include "graph/graph.h"
+#include "guarded_device.h"
 #include "math/philox.h"
 #include "weft/weft.h"
 #include "wf_test.h"
@@ -491,7 +492,9 @@ static void random_graphs(void **state)
         options.isa = wf_cpu_isa_at(i)->name;
         options.n_threads = i % 2 ? 1 : 3;
         (void)snprintf(names[n_devs], sizeof names[0], "cpu %s", options.isa);
-        assert_int_equal(weft_device_open(ctx, "cpu", &options, &devs[n_devs++], &err), WEFT_OK);
+        assert_int_equal(weft_device_open(ctx, "cpu", &options, &devs[n_devs], &err), WEFT_OK);
+        guarded_device_wrap(devs[n_devs], n_devs & 1);
+        n_devs++;
     }
     const char *one = getenv("WEFT_TEST_SEED");
     const uint64_t first = one ? strtoull(one, NULL, 10) : 1;

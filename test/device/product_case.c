@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "device/cpu/cpu_isa.h"
+#include "guarded_device.h"
 #include "wf_test.h"
 
 uint32_t product_random(uint64_t *state)
@@ -112,6 +113,8 @@ static uint32_t *run_on(const product_run *r, const char *id, const weft_device_
     weft_graph *g;
     weft_error err;
     product_open(&d, id, options);
+    if (strcmp(id, "cpu") == 0)
+        guarded_device_wrap(d.device, r->seed >> 1 & 1);
     if (weft_graph_create(d.ctx, &g, &err) != WEFT_OK)
         fail_msg("%s: %s", r->text, err.message);
     const weft_val y = r->build(g, r->user);

@@ -299,7 +299,8 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     p->o = wf_cpu_attention_heads(q, &q->task->outputs[0]);
     p->lse = (float *)(void *)wf_cpu_view_data(q, &q->task->outputs[1]);
     p->packed = (float *)(void *)wf_cpu_workspace(q);
-    p->v_finite = (uint8_t *)p->packed + packed_bytes(&p->s);
+    if (p->packed)
+        p->v_finite = (uint8_t *)p->packed + packed_bytes(&p->s);
     wf_cpu_need_scratch(q, SCRATCH_BYTES(p->ld));
     WEFT_TRY(wf_cpu_add_phase(q, run_pack, p, p->s.b * p->s.hk * p->k_blocks, err));
     return wf_cpu_add_phase(q, run_forward, p, p->s.b * p->s.h * p->q_blocks, err);

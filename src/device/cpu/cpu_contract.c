@@ -230,10 +230,13 @@ static part get_part(const contract_params *p, int64_t item, const wf_cpu_worker
     r.n_cols = wf_cpu_min(q->item_cols, q->n - r.n0);
     r.a = get_batch(&p->a, batch) + r.m0 * p->a.row;
     r.b = get_batch(&p->b, batch);
-    r.packed = p->packed + (q->is_packed ? batch * wf_cpu_packed_floats(s, q->n, q->k) : 0);
-    r.a_copy = (float *)(void *)worker->scratch;
-    r.panel = r.a_copy + get_copy_floats(p);
-    r.sums = r.panel + get_panel_floats(p);
+    if (q->is_packed && q->k > 0)
+        r.packed = p->packed + batch * wf_cpu_packed_floats(s, q->n, q->k);
+    if (worker->scratch) {
+        r.a_copy = (float *)(void *)worker->scratch;
+        r.panel = r.a_copy + get_copy_floats(p);
+        r.sums = r.panel + get_panel_floats(p);
+    }
     // An epilogue sees rows and columns of the product as they are named, not exchanged.
     const bool is_turned = p->epilogue && q->is_exchanged;
     r.to = p->is_c_direct ? get_c(p, &r) : r.sums;

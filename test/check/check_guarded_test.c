@@ -1,0 +1,111 @@
+// Tasks of every kind on the cpu device stay inside their operands: `weft check` (every op, random graphs, trainings)
+// with each buffer between pages that may not be touched, for each instruction set.
+// labels: sweep notsan noasan (seconds become minutes, for what the pages already tell)
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check_session.h"
+#include "device/cpu/cpu_isa.h"
+#include "device/guarded_device.h"
+#include "run/run_internal.h"
+
+static weft_device *open_guarded(weft_context *ctx, const char *isa, bool is_at_end)
+{
+    weft_device *device;
+    weft_error err;
+    weft_device_options o = WEFT_DEVICE_OPTIONS_INIT;
+    o.isa = isa;
+    if (weft_device_open(ctx, "cpu", &o, &device, &err) != WEFT_OK)
+        fail_msg("%s", err.message);
+    guarded_device_wrap(device, is_at_end);
+    return device;
+}
+
+static void check_all(bool is_at_end)
+{
+    const uint32_t isas = wf_cpu_isa_detect(WF_CPU_ISA_ALL);
+    for (size_t i = 0; i < wf_cpu_isa_count(); i++) {
+        weft_context *ctx;
+        weft_check_options c = WEFT_CHECK_OPTIONS_INIT;
+        if (!(isas >> i & 1u))
+            continue;
+        c.every = wf_test_is_full() ? 1 : 4;
+        c.n_random = wf_test_is_full() ? 200 : 20;
+        assert_int_equal(weft_context_create(NULL, &ctx, NULL), WEFT_OK);
+        weft_device *device = open_guarded(ctx, wf_cpu_isa_at(i)->name, is_at_end);
+        assert_int_equal(check_device(ctx, device, &c).n_skipped, 0);
+        weft_device_close(device);
+        weft_context_destroy(ctx);
+    }
+}
+
+static void up_to_the_end(void **state)
+{
+    (void)state;
+    check_all(true);
+}
+
+static void from_the_start(void **state)
+{
+    (void)state;
+    check_all(false);
+}
+
+// y = x, and one element more than there is.
+static weft_status reach(wf_eval *q, weft_error *err)
+{
+    const float *x = q->in[0].data;
+    volatile float *y = q->out[0].data;
+    (void)err;
+    for (int64_t i = 0; i <= wf_type_count(&q->in[0].type); i++)
+        y[i] = x[0];
+    return WEFT_OK;
+}
+
+// The pages are there: an op that writes one element too many ends its process.
+static void bites(void **state)
+{
+    (void)state;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        static const wf_op op_reach = {
+            .name = "reach", .n_inputs = 1, .n_outputs = 1, .task = WF_TASK_CALL, .eval = reach};
+        const int64_t dims[] = {5};
+        const weft_type type = wf_type_make(WEFT_F32, 1, dims);
+        const wf_node node = {.op = &op_reach, .n_inputs = 1, .n_outputs = 1};
+        wf_view views[] = {{0, type, 0, {1}}, {1, type, 0, {1}}};
+        wf_buffer buffers[] = {{.kind = WF_BUFFER_INPUT, .size_bytes = 20, .alias_of = WF_NO_INDEX},
+                               {.kind = WF_BUFFER_ARENA,
+                                .size_bytes = 20,
+                                .offset_bytes = 256,
+                                .alias_of = WF_NO_INDEX}};
+        wf_task task = {.kind = WF_TASK_CALL,
+                        .node = &node,
+                        .n_inputs = 1,
+                        .inputs = &views[0],
+                        .n_outputs = 1,
+                        .outputs = &views[1],
+                        .workspace = WF_NO_INDEX};
+        wf_plan plan = {.n_tasks = 1, .tasks = &task, .n_buffers = 2, .buffers = buffers};
+        wf_program_memory memory = {0};
+        wf_device_program *program;
+        weft_context *ctx;
+        (void)signal(SIGSEGV, SIG_DFL);
+        (void)weft_context_create(NULL, &ctx, NULL);
+        weft_device *dev = open_guarded(ctx, NULL, true);
+        (void)dev->driver->buffer_create(dev, 512, &memory.arena, NULL);
+        (void)dev->driver->program_create(dev, &plan, &memory, &program, NULL);
+        (void)dev->driver->enqueue(dev, program, 0, 1, NULL);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+const struct CMUnitTest wf_tests_check_guarded[] = {
+    cmocka_unit_test(bites), cmocka_unit_test(up_to_the_end), cmocka_unit_test(from_the_start)};
+const unsigned long wf_n_tests_check_guarded = WF_N_TESTS(wf_tests_check_guarded);
