@@ -1,8 +1,8 @@
 // weft-tests: runs the unit tests of every test/**/*_test.c, all of them or those named, and counts.
 //
 // In: stems of test files. Out: cmocka's lines, one line per skip with its reason, then
-// "N passed, N failed, N skipped"; exit 1 when one failed. Each test file runs in a folder of its own, so that
-// several may run at once. With --tally DIR the counts of each stem also go
+// "N passed, N failed, N skipped"; exit 1 when one failed. Each test file runs in a folder of its own in TMPDIR
+// (the build's, when unset), so that several may run at once. With --tally DIR the counts of each stem also go
 // to DIR/<stem>.tally, because CTest runs one process per stem.
 #include "wf_test.h"
 
@@ -92,8 +92,9 @@ void wf_test_skip(const char *file, int line, const char *format, ...)
 
 static void enter_folder(const char *stem)
 {
+    const char *root = getenv("TMPDIR");
     char path[4096];
-    (void)snprintf(path, sizeof path, "%s/%s", WEFT_TEST_TMP_ROOT, stem);
+    (void)snprintf(path, sizeof path, "%s/%s", root && *root ? root : WEFT_TEST_TMP_ROOT, stem);
     (void)mkdir(path, 0777); // it may be there from an earlier run
     if (chdir(path) != 0) {
         (void)fprintf(stderr, "weft-tests: cannot enter %s\n", path);
