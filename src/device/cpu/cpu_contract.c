@@ -18,6 +18,7 @@
 #define ITEM_FLOPS 1e6        // and not into smaller items than this
 #define MIN_ITEM_ROWS 16      // what reading b costs, as rows of arithmetic
 #define MIN_SHARED_ROWS 64    // of an item, before its columns are cut
+#define MIN_SHARED_PANELS 4   // the other way round
 #define COPY_PAD 16           // floats between copied rows
 #define COPY_ROWS 16          // rows side by side in a copy whose terms were apart
 #define MAX_ITEM_ROWS 384     // of any instruction set; a multiple of COPY_ROWS
@@ -125,7 +126,9 @@ static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
         if (q.n_batches * q.n_row_items * q.n_col_items >= MIN_ITEMS || flops < 2 * ITEM_FLOPS)
             break;
         // Cutting rows makes items share b, cutting columns makes them copy the same rows.
-        if ((n_row_cuts > 1 && q.item_rows > MIN_SHARED_ROWS) || q.item_cols <= s->cols) {
+        const bool is_low = q.item_rows <= MIN_SHARED_ROWS;
+        const bool is_narrow = q.item_cols <= MIN_SHARED_PANELS * s->cols;
+        if ((!is_low && (n_row_cuts > 1 || is_narrow)) || q.item_cols <= s->cols) {
             if (q.item_rows <= s->rows || q.is_few)
                 break;
             n_row_cuts *= 2;

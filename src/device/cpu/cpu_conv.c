@@ -136,9 +136,9 @@ static weft_status get_conv(const wf_cpu_kernels *kernels, const wf_task *task,
     if (!c->is_holed)
         wf_cpu_conv_narrow_choose(c, wf_conv_volume(s->window) * c->box.channels);
     c->box.is_large = c->is_narrow || wf_cpu_conv_is_heavy(c);
-    *out_fast = wf_cpu_box_cut(&c->box, wf_cpu_conv_target_cells(c));
-    if (c->kind == WF_CONV_GRAD_WEIGHT && *out_fast)
+    if (c->kind == WF_CONV_GRAD_WEIGHT)
         wf_cpu_conv_weight_cut(c, kernels->products->sizes);
+    *out_fast = wf_cpu_box_cut(&c->box, wf_cpu_conv_target_cells(c));
     return WEFT_OK;
 }
 

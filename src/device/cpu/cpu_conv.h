@@ -63,10 +63,11 @@ typedef struct wf_cpu_conv {
     float *workspace;
     int64_t
         flat_step; // y's cells (input gradient: x's) lie so far apart, all of them; 0: they do not
-    int64_t item_rows, n_row_items; // weight gradient
-    bool is_y_direct;               // whole panels are read from y itself
-    int64_t n_blocks;               // forward and input gradient: of the product,
-    const int64_t *block_ends;      // and the term behind each; NULL: yet to be set
+    // Weight gradient: chunks of x's channels in a group, each with cuts of so many columns.
+    int64_t n_chunks, n_cuts, cut_cols;
+    bool is_y_direct;          // whole panels are read from y itself
+    int64_t n_blocks;          // forward and input gradient: of the product,
+    const int64_t *block_ends; // and the term behind each; NULL: yet to be set
     size_t (*first_nonfinite)(const float *a, size_t n); // of the weights; NULL: may be anything
 } wf_cpu_conv;
 
@@ -149,6 +150,7 @@ bool wf_cpu_conv_holes_fit(const wf_cpu_conv *c);
 size_t wf_cpu_conv_holes_floats(const wf_cpu_conv *c);
 weft_status wf_cpu_conv_holes(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err);
 
+// Chooses chunks and cuts. Before the box is cut.
 void wf_cpu_conv_weight_cut(wf_cpu_conv *c, const wf_cpu_tile_sizes *s);
 size_t wf_cpu_conv_weight_floats(const wf_cpu_conv *c);
 weft_status wf_cpu_conv_weight(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err);
