@@ -28,9 +28,10 @@ static void all_are_idempotent(void **state)
         }
         for (size_t i = 0; i < wf_n_passes; i++) {
             // fold makes new constants and simplify shortens chains: each is at rest after the two
-            // rounds that the list gives it, which the next test looks at.
+            // rounds that the list gives it, which the next test looks at. again leaves work to dead.
             if (strcmp(wf_pass_list[i]->name, "fold") &&
-                strcmp(wf_pass_list[i]->name, "simplify")) {
+                strcmp(wf_pass_list[i]->name, "simplify") &&
+                strcmp(wf_pass_list[i]->name, "again")) {
                 expect_idempotent(g, wf_pass_list[i]->name);
             }
         }
@@ -242,6 +243,72 @@ static void widen_serves_each_reader(void **state)
     weft_graph_destroy(out);
 }
 
+static weft_graph *make_again(const weft_graph *g)
+{
+    weft_graph *copied = graph_kit_pass(g, "again"), *out = graph_kit_pass(copied, "dead");
+    weft_graph_destroy(copied);
+    return out;
+}
+
+static weft_val product(weft_graph *g, weft_val a, weft_val b)
+{
+    return weft_matmul(g, a, b, false, false);
+}
+
+// A norm and its activation between two products of n rows, and what their gradient reads of them.
+static void build_norm(weft_graph *g, int64_t n)
+{
+    const weft_val a = weft_input(g, "a", WEFT_F32, KIT_DIMS(n, 8)),
+                   b = weft_input(g, "b", WEFT_F32, KIT_DIMS(8, 64)),
+                   w = weft_input(g, "w", WEFT_F32, KIT_DIMS(64, 64)),
+                   scale = weft_input(g, "scale", WEFT_F32, KIT_DIMS(1, 64));
+    const weft_val zero = weft_scalar(g, WEFT_F32, 0.0);
+    const int32_t rows = 0;
+    const weft_val x = product(g, a, b);
+    const weft_val d = weft_sub(g, x, weft_sum(g, x, &rows, 1, true));
+    const weft_val y = weft_mul(g, d, scale);
+    const weft_val z = product(g, weft_relu(g, y), w);
+    const weft_val dy = product(g, z, w);
+    const weft_val masked = weft_select(g, weft_less(g, zero, y), dy, zero);
+    const weft_val slope = weft_sum(g, weft_mul(g, masked, d), &rows, 1, true);
+    weft_output(g, "dx", product(g, weft_sub(g, masked, weft_mul(g, d, slope)), w));
+}
+
+// The differences and the mask are made again out of x where the gradient is summed, and once more where it is
+// finished, the masked gradient with them. What is small stays; so does a mask whose base nothing else reads.
+static void again_reads_what_is_there(void **state)
+{
+    graph_kit *kit = *state;
+    build_norm(kit->g, 64);
+    weft_graph *out = make_again(kit->g);
+    assert_int_equal(graph_kit_count(kit->g, "sub"), 2);
+    assert_int_equal(graph_kit_count(out, "sub"), 4);
+    assert_int_equal(graph_kit_count(out, "select"), 2);
+    assert_int_equal(graph_kit_count(out, "less"), 2);
+    assert_int_equal(graph_kit_count(out, "relu"), 1);
+    assert_int_equal(graph_kit_count(out, "matmul"), 4);
+    weft_graph_destroy(out);
+
+    weft_graph *small, *mask;
+    assert_int_equal(weft_graph_create(kit->ctx, &small, NULL), WEFT_OK);
+    build_norm(small, 16);
+    out = make_again(small);
+    assert_int_equal(graph_kit_count(out, "sub"), 2);
+    weft_graph_destroy(out);
+    weft_graph_destroy(small);
+
+    assert_int_equal(weft_graph_create(kit->ctx, &mask, NULL), WEFT_OK);
+    const weft_val a = weft_input(mask, "a", WEFT_F32, KIT_DIMS(64, 64)), x = product(mask, a, a);
+    const weft_val zero = weft_scalar(mask, WEFT_F32, 0.0);
+    const weft_val dy = product(mask, product(mask, weft_relu(mask, x), a), a);
+    weft_output(mask, "dx", weft_select(mask, weft_less(mask, zero, weft_neg(mask, x)), dy, zero));
+    out = make_again(mask);
+    assert_int_equal(graph_kit_count(out, "neg"), 1);
+    assert_int_equal(graph_kit_count(out, "less"), 1);
+    weft_graph_destroy(out);
+    weft_graph_destroy(mask);
+}
+
 static void expand_leaves_nothing_to_expand(void **state)
 {
     weft_graph *g = ((graph_kit *)*state)->g;
@@ -265,5 +332,6 @@ const struct CMUnitTest wf_tests_pass[] = {
     KIT_TEST(cse_joins_equal_nodes_only),
     KIT_TEST(expand_leaves_nothing_to_expand),
     KIT_TEST(widen_serves_each_reader),
+    KIT_TEST(again_reads_what_is_there),
 };
 const unsigned long wf_n_tests_pass = WF_N_TESTS(wf_tests_pass);

@@ -39,6 +39,12 @@ static void run_item(const void *params, int64_t item, const wf_cpu_worker *work
         const int64_t a0 = i / p->n_tiles_b * t->tile_a, b0 = i % p->n_tiles_b * t->tile_b;
         wf_cpu_run_set_tile(&run, a0, wf_cpu_min(t->tile_a, t->size_a - a0), b0,
                             wf_cpu_min(t->tile_b, t->size_b - b0));
+        if (t->is_far && i + 1 < end) {
+            const int64_t a1 = (i + 1) / p->n_tiles_b * t->tile_a,
+                          b1 = (i + 1) % p->n_tiles_b * t->tile_b;
+            wf_cpu_run_set_next(&run, a1, wf_cpu_min(t->tile_a, t->size_a - a1), b1,
+                                wf_cpu_min(t->tile_b, t->size_b - b1));
+        }
         wf_cpu_run_points(&run, &t->all);
     }
     wf_cpu_run_end(&run);

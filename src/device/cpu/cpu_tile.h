@@ -71,6 +71,8 @@ typedef struct wf_cpu_lowered {
     int64_t tile_a, tile_b; // the largest tile
     int64_t n_outer_max;    // outer points of the largest tile
     bool has_streams;
+    bool
+        is_far; // operands that lie behind the second-level cache: the next tile's are fetched during one
     uint32_t n_steps;
     wf_cpu_step *steps;
     wf_cpu_operand *operands; // inputs, outputs, then the logical indices of IOTA and RANDOM
@@ -110,6 +112,15 @@ typedef struct wf_cpu_block {
     int64_t b0, nb;
 } wf_cpu_block;
 
+// Rows of memory that are fetched little by little.
+typedef struct wf_cpu_rows_ahead {
+    const char *at;
+    int64_t n_lines, lines_per_row, pitch_bytes;
+    int64_t line; // of the row
+} wf_cpu_rows_ahead;
+
+#define WF_CPU_MAX_AHEAD 4 // operands; more are streams that the processor follows by itself
+
 // One thread's state in one item.
 typedef struct wf_cpu_run {
     const wf_cpu_lowered *tiles;
@@ -122,6 +133,9 @@ typedef struct wf_cpu_run {
     wf_cpu_tile period;        // for which the PERIOD steps hold; na 0: none
     int64_t first_idx;         // inner index of the tile's first inner point
     const wf_cpu_block *block; // of an epilogue; the caller's
+    wf_cpu_rows_ahead ahead[WF_CPU_MAX_AHEAD];
+    uint32_t n_ahead;
+    int64_t lines_ahead; // of all, before the first was fetched
 } wf_cpu_run;
 
 // Prepares the scratch and runs the ONCE steps.
@@ -135,6 +149,8 @@ static inline void wf_cpu_run_set_tile(wf_cpu_run *run, int64_t a0, int64_t na, 
     run->tile = (wf_cpu_tile){a0, na, b0, nb};
     run->outer = is_column ? (wf_cpu_tile){0, 1, b0, nb} : (wf_cpu_tile){a0, na, 0, 1};
 }
+// The tile that comes next: what it reads from memory is fetched between the steps of the one at hand.
+void wf_cpu_run_set_next(wf_cpu_run *run, int64_t a0, int64_t na, int64_t b0, int64_t nb);
 // Runs the steps of a list over the tile: the PERIOD steps first, where they are out of date.
 void wf_cpu_run_points(wf_cpu_run *run, const wf_cpu_list *list);
 // Runs OUTER steps for the outer points of run->tile.

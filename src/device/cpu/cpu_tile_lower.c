@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define FAR_BYTES 4e6 // more than second-level caches hold
+
 #define NO_STEP UINT32_MAX
 
 int64_t wf_cpu_axes_count(const wf_kernel *k, const int32_t *axes, int32_t n)
@@ -424,6 +426,7 @@ weft_status wf_cpu_lowered_create(wf_cpu_lower *q, const wf_cpu_layout *layout,
     WEFT_TRY(add_insts(&b, err));
     set_levels(&b);
     wf_cpu_set_streams(&b);
+    t->is_far = q->task->cost.bytes >= FAR_BYTES;
     wf_cpu_set_shortcuts(&b);
     wf_cpu_set_slots(&b);
     WEFT_TRY(make_lists(&b, err));

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define LINE 64 // bytes of a cache
+
 size_t wf_cpu_reduce_part_bytes(const wf_cpu_reduce *reduce, int p)
 {
     if (p == 0)
@@ -249,11 +251,54 @@ void wf_cpu_run_begin(wf_cpu_run *run, const wf_cpu_lowered *tiles, char *scratc
         wf_cpu_run_set_reduced(run, i, &run->parts[i]);
     }
     run->first_idx = 0;
+    run->n_ahead = 0;
+    run->lines_ahead = 0;
     run->block = NULL;
     run->period = (wf_cpu_tile){0, 0, 0, 0};
     wf_cpu_run_set_tile(run, 0, tiles->tile_a, 0, tiles->tile_b);
     for (size_t i = 0; i < tiles->once.n; i++)
         run_step(run, tiles->once.steps[i]);
+}
+
+void wf_cpu_run_set_next(wf_cpu_run *run, int64_t a0, int64_t na, int64_t b0, int64_t nb)
+{
+    const wf_cpu_lowered *t = run->tiles;
+    const wf_cpu_tile next = {a0, na, b0, nb};
+    run->n_ahead = 0;
+    run->lines_ahead = 0;
+    for (uint32_t i = 0; i < t->n_steps && t->is_far && run->n_ahead < WF_CPU_MAX_AHEAD; i++) {
+        const wf_cpu_step *step = &t->steps[i];
+        int64_t pitch;
+        if (step->kind != WF_CPU_STEP_LOAD || step->time != WF_CPU_TIME_POINT || step->is_outer ||
+            step->is_block)
+            continue;
+        const char *at = wf_cpu_operand_locate(&t->operands[step->operand], &next, &pitch);
+        if (!at || pitch == 0)
+            continue;
+        const int64_t n_rows = pitch == nb ? 1 : na, row = (pitch == nb ? na * nb : nb)
+                                                           << step->size_log2;
+        const int64_t per_row = (row + LINE - 1) / LINE;
+        run->ahead[run->n_ahead++] =
+            (wf_cpu_rows_ahead){at, n_rows * per_row, per_row, pitch << step->size_log2, 0};
+        run->lines_ahead += n_rows * per_row;
+    }
+}
+
+static void fetch(wf_cpu_run *run, int64_t n)
+{
+    while (run->n_ahead > 0) {
+        wf_cpu_rows_ahead *r = &run->ahead[run->n_ahead - 1];
+        for (; n > 0 && r->n_lines > 0; n--, r->n_lines--) {
+            __builtin_prefetch(r->at + r->line * LINE, 0, 2);
+            if (++r->line == r->lines_per_row) {
+                r->line = 0;
+                r->at += r->pitch_bytes;
+            }
+        }
+        if (r->n_lines > 0)
+            return;
+        run->n_ahead--;
+    }
 }
 
 void wf_cpu_run_points(wf_cpu_run *run, const wf_cpu_list *list)
@@ -266,8 +311,12 @@ void wf_cpu_run_points(wf_cpu_run *run, const wf_cpu_list *list)
             run_step(run, period->steps[i]);
         run->period = run->tile;
     }
-    for (size_t i = 0; i < list->n; i++)
+    const int64_t share = run->n_ahead > 0 ? run->lines_ahead / (int64_t)list->n + 1 : 0;
+    for (size_t i = 0; i < list->n; i++) {
+        if (share)
+            fetch(run, share);
         run_step(run, list->steps[i]);
+    }
 }
 
 void wf_cpu_run_outer(wf_cpu_run *run, const wf_cpu_list *list)
