@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define FAR_BYTES 4e6 // more than second-level caches hold
+#define FAR_BYTES 4e6       // more than second-level caches hold,
+#define FAR_PLAN_BYTES 32e6 // of a program that finds little of itself in the third
 
 #define NO_STEP UINT32_MAX
 
@@ -426,7 +427,8 @@ weft_status wf_cpu_lowered_create(wf_cpu_lower *q, const wf_cpu_layout *layout,
     WEFT_TRY(add_insts(&b, err));
     set_levels(&b);
     wf_cpu_set_streams(&b);
-    t->is_far = q->task->cost.bytes >= FAR_BYTES;
+    t->is_far = q->task->cost.bytes >= FAR_BYTES &&
+                (double)(q->plan->arena_bytes + q->plan->variable_bytes) >= FAR_PLAN_BYTES;
     wf_cpu_set_shortcuts(&b);
     wf_cpu_set_slots(&b);
     WEFT_TRY(make_lists(&b, err));
