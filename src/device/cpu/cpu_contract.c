@@ -18,7 +18,7 @@
 #define ITEM_FLOPS 1e6        // and not into smaller items than this
 #define MIN_ITEM_ROWS 16      // what reading b costs, as rows of arithmetic
 #define MIN_SHARED_ROWS 64    // of an item, before its columns are cut
-#define MIN_SHARED_PANELS 4   // the other way round
+#define MIN_SHARED_PANELS 4   // of an item that would copy its rows, before its rows are cut
 #define COPY_PAD 16           // floats between copied rows
 #define COPY_ROWS 16          // rows side by side in a copy whose terms were apart
 #define MAX_ITEM_ROWS 384     // of any instruction set; a multiple of COPY_ROWS
@@ -112,6 +112,8 @@ static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
         return q;
     find_few(s, task, &q);
     const int64_t tiles = wf_cpu_div_up(q.m, s->rows), vectors = wf_cpu_div_up(q.n, s->lanes);
+    // Rows whose terms lie apart are copied where columns enough are there to read them.
+    const bool is_apart = !has_terms_together(task, 0);
     // Sums that wait for their block's end or for an epilogue want room, too.
     const int64_t share = wf_product_n_blocks(q.k) > 1 || task->epilogue ? 2 : 1;
     int64_t n_row_cuts = q.is_few ? 1 : wf_cpu_div_up(q.m, s->item_rows / share);
@@ -127,7 +129,7 @@ static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
             break;
         // Cutting rows makes items share b, cutting columns makes them copy the same rows.
         const bool is_low = q.item_rows <= MIN_SHARED_ROWS;
-        const bool is_narrow = q.item_cols <= MIN_SHARED_PANELS * s->cols;
+        const bool is_narrow = is_apart && q.item_cols <= MIN_SHARED_PANELS * s->cols;
         if ((!is_low && (n_row_cuts > 1 || is_narrow)) || q.item_cols <= s->cols) {
             if (q.item_rows <= s->rows || q.is_few)
                 break;
