@@ -81,7 +81,9 @@ static weft_status make_plan(const compiler *c, const weft_graph *src, wf_plan *
     weft_graph *g;
     *out_plan = NULL;
     WEFT_TRY(run_passes(c, src, &g));
-    const wf_plan_options options = wf_device_plan_options(c->state->device);
+    wf_plan_options options = wf_device_plan_options(c->state->device);
+    if (c->options->memory_limit_bytes)
+        options.keeps_workspace = NULL; // it saves time, not memory
     const uint64_t start_ns = wf_clock_ns();
     WEFT_TRY(wf_plan_create(c->ctx, g, &options, out_plan, c->err));
     weft_status status = wf_plan_check(*out_plan, &options, c->err);

@@ -69,6 +69,8 @@ struct wf_driver {
 
     // Scratch bytes that a task wants from the arena.
     size_t (*task_workspace)(weft_device *dev, const wf_task *task);
+    // Shall they be its own from run to run (wf_plan_options)? NULL: of no task.
+    bool (*keeps_workspace)(weft_device *dev, const wf_task *task);
     // Lowers every task of the plan; says which task it cannot run, and why
     // (WEFT_ERR_UNSUPPORTED). plan and memory outlive the program.
     weft_status (*program_create)(weft_device *dev, const wf_plan *plan,

@@ -55,6 +55,7 @@ weft_status wf_host_buffer_write(weft_device *dev, wf_device_buffer *dst, size_t
 {
     (void)dev;
     WEFT_TRY(check_range(dst, offset_bytes, size_bytes, err));
+    dst->version++;
     if (size_bytes)
         memcpy(dst->data + offset_bytes, src, size_bytes);
     return WEFT_OK;
@@ -77,6 +78,7 @@ weft_status wf_host_buffer_copy(weft_device *dev, wf_device_buffer *src, size_t 
     (void)dev;
     WEFT_TRY(check_range(src, src_offset_bytes, size_bytes, err));
     WEFT_TRY(check_range(dst, dst_offset_bytes, size_bytes, err));
+    dst->version++;
     if (size_bytes)
         memmove(dst->data + dst_offset_bytes, src->data + src_offset_bytes, size_bytes);
     return WEFT_OK;

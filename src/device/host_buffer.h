@@ -7,6 +7,7 @@
 struct wf_device_buffer {
     char *data; // page-aligned
     size_t size_bytes;
+    uint64_t version; // grows when its contents are replaced: what was made of them is out of date
 };
 
 // Zeroed ...

@@ -26,6 +26,13 @@ static void find_lifetimes(wf_plan *plan)
         if (task->workspace != WF_NO_INDEX)
             touch(plan, task->workspace, t);
     }
+    for (uint32_t t = 0; t < plan->n_tasks; t++) {
+        if (!plan->tasks[t].keeps_workspace)
+            continue;
+        wf_buffer *b = &plan->buffers[plan->tasks[t].workspace];
+        b->first_task = 0;
+        b->last_task = WF_NO_INDEX;
+    }
     for (size_t i = 0; i < plan->n_buffers; i++) {
         wf_buffer *b = &plan->buffers[i];
         // The host writes inputs before the run, perhaps once for many runs, and reads outputs
@@ -181,9 +188,35 @@ static void place_rest(wf_plan *plan)
     }
 }
 
+// Which operands are constants, or variables that no task writes.
+static weft_status find_fixed(wf_planner *p)
+{
+    wf_plan *plan = p->plan;
+    bool *is_written; // by variable
+    WEFT_TRY(wf_plan_take(p, plan->n_variables, sizeof *is_written, &is_written));
+    for (size_t t = 0; t < plan->n_tasks; t++) {
+        for (size_t i = 0; i < plan->tasks[t].n_outputs; i++) {
+            const wf_buffer *b = &plan->buffers[plan->tasks[t].outputs[i].buffer];
+            if (b->kind == WF_BUFFER_VARIABLE)
+                is_written[b->variable] = true;
+        }
+    }
+    for (size_t t = 0; t < plan->n_tasks; t++) {
+        wf_task *task = &plan->tasks[t];
+        for (size_t i = 0; i < task->n_inputs && i < 32; i++) {
+            const wf_buffer *b = &plan->buffers[task->inputs[i].buffer];
+            if (b->kind == WF_BUFFER_CONSTANT ||
+                (b->kind == WF_BUFFER_VARIABLE && !is_written[b->variable]))
+                task->fixed_inputs |= 1u << i;
+        }
+    }
+    return WEFT_OK;
+}
+
 weft_status wf_plan_memory(wf_planner *p)
 {
     wf_plan *plan = p->plan;
+    WEFT_TRY(find_fixed(p));
     if (p->options->workspace) {
         for (size_t t = 0; t < plan->n_tasks; t++) {
             const uint32_t first_step = plan->tasks[t].first_step;
@@ -197,6 +230,9 @@ weft_status wf_plan_memory(wf_planner *p)
                 continue;
             WEFT_TRY(wf_plan_add_buffer(p, WF_BUFFER_ARENA, bytes, &buffer));
             plan->tasks[t].workspace = buffer;
+            plan->tasks[t].keeps_workspace =
+                p->options->keeps_workspace &&
+                p->options->keeps_workspace(p->options->user, &plan->tasks[t]);
         }
     }
     find_lifetimes(plan);

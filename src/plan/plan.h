@@ -59,6 +59,8 @@ typedef struct wf_task {
     // then is the scan, `node` what it is in the region. WF_NO_INDEX: not of a scan.
     uint32_t first_step;
     uint32_t steady_inputs; // of a scan: bit i: operand i is the same in every step
+    uint32_t fixed_inputs;  // bit i: operand i lies in memory that the program never writes
+    bool keeps_workspace;   // what a run leaves there, the next one finds
     wf_cost cost;           // bytes: that its operands have, those of a broadcast once
     double bytes_written;   // of them
 } wf_task;
@@ -97,6 +99,8 @@ typedef struct wf_plan_options {
     size_t elem_bytes[WEFT_N_DTYPES];
     // Workspace of a task on the device, bytes; may be NULL.
     size_t (*workspace)(void *user, const wf_task *task);
+    // Does the task make there of its fixed operands what it need not make again? May be NULL.
+    bool (*keeps_workspace)(void *user, const wf_task *task);
     void *user;
 } wf_plan_options;
 

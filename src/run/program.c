@@ -9,6 +9,12 @@ static size_t ask_workspace(void *user, const wf_task *task)
     return dev->driver->task_workspace(dev, task);
 }
 
+static bool ask_keeps(void *user, const wf_task *task)
+{
+    weft_device *dev = user;
+    return dev->driver->keeps_workspace && dev->driver->keeps_workspace(dev, task);
+}
+
 wf_plan_options wf_device_plan_options(weft_device *dev)
 {
     wf_plan_options o = {.fuse = dev->caps.fuse,
@@ -16,6 +22,7 @@ wf_plan_options wf_device_plan_options(weft_device *dev)
                          .channels_last = dev->caps.channels_last,
                          .epilogues = dev->caps.epilogues,
                          .workspace = ask_workspace,
+                         .keeps_workspace = ask_keeps,
                          .user = dev};
     memcpy(o.elem_bytes, dev->caps.elem_bytes, sizeof o.elem_bytes);
     return o;

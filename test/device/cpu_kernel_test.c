@@ -99,8 +99,8 @@ static void map_operand(one_task *t, size_t i, size_t size_bytes, bool is_at_end
     assert_true(t->pages[i] != MAP_FAILED);
     assert_int_equal(mprotect(t->pages[i], PAGE, PROT_NONE), 0);
     assert_int_equal(mprotect(t->pages[i] + PAGE + inside, PAGE, PROT_NONE), 0);
-    t->memory[i] =
-        (wf_device_buffer){t->pages[i] + PAGE + (is_at_end ? inside - size_bytes : 0), size_bytes};
+    t->memory[i] = (wf_device_buffer){t->pages[i] + PAGE + (is_at_end ? inside - size_bytes : 0),
+                                      size_bytes, 0};
     t->variables[i] = &t->memory[i];
 }
 

@@ -147,13 +147,13 @@ static weft_status program_create(weft_device *dev, const wf_plan *plan,
     p->apart.buffers = buffers;
     p->memory = *memory;
     p->map_bytes = spread(plan, buffers, is_in_arena, NULL, is_at_end);
-    p->guarded_arena = (wf_device_buffer){take_pages(p->map_bytes), p->map_bytes};
+    p->guarded_arena = (wf_device_buffer){take_pages(p->map_bytes), p->map_bytes, 0};
     (void)spread(plan, buffers, is_in_arena, p->guarded_arena.data, is_at_end);
     p->memory.arena = &p->guarded_arena;
     if (memory->constants) {
         p->constants_map_bytes = spread(plan, buffers, is_constant, NULL, is_at_end);
         p->guarded_constants =
-            (wf_device_buffer){take_pages(p->constants_map_bytes), p->constants_map_bytes};
+            (wf_device_buffer){take_pages(p->constants_map_bytes), p->constants_map_bytes, 0};
         (void)spread(plan, buffers, is_constant, p->guarded_constants.data, is_at_end);
         copy_all(plan, memory->constants->data, &p->apart, p->guarded_constants.data, is_constant);
         p->memory.constants = &p->guarded_constants;

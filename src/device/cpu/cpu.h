@@ -49,12 +49,20 @@ typedef struct wf_cpu_lower {
     struct wf_device_program *program;
 } wf_cpu_lower;
 
+// What a phase makes of an operand that the program never writes. It is left out while it would make the same.
+typedef struct wf_cpu_kept {
+    const wf_device_buffer *source; // NULL: constants
+    uint64_t version;               // of the source that it was made of, + 1; 0: it was not
+} wf_cpu_kept;
+
 typedef struct wf_cpu_lowering {
     wf_task_kind kind;
     // Adds phases for the task. Errors: WEFT_ERR_UNSUPPORTED with the reason, WEFT_ERR_MEMORY.
     weft_status (*lower)(wf_cpu_lower *q, weft_error *err);
     // Scratch bytes that the task wants from the arena; NULL: none.
     size_t (*workspace)(const wf_cpu_device *dev, const wf_task *task);
+    // See wf_driver; NULL: no task of this kind does.
+    bool (*keeps_workspace)(const wf_cpu_device *dev, const wf_task *task);
 } wf_cpu_lowering;
 
 // ---- for lowerings
@@ -63,6 +71,9 @@ weft_status wf_cpu_take(wf_cpu_lower *q, size_t count, size_t size_bytes, void *
                         weft_error *err);
 weft_status wf_cpu_add_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
                              int64_t n_items, weft_error *err);
+// A phase that makes something of operand 1 in the task's workspace, which keeps it where the plan says so.
+weft_status wf_cpu_add_kept_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
+                                  int64_t n_items, weft_error *err);
 // One item that only the thread that runs the program may do.
 weft_status wf_cpu_add_caller_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
                                     weft_error *err);

@@ -83,11 +83,20 @@ static bool has_terms_together(const wf_task *task, int operand)
     return view->strides[view->type.ndim - (is_transposed == (operand == 0) ? 2 : 1)] == 1;
 }
 
+// So few rows that packing a weight of which nothing changes between runs would take a good part of them.
+#define KEPT_ROWS 512
+static bool keeps_packed(const wf_task *task)
+{
+    const weft_type *out = &wf_task_product(task)->type;
+    return (task->fixed_inputs & 2) != 0 && out->dims[out->ndim - 2] <= KEPT_ROWS;
+}
+
 // A few rows of tiles wait for their chains, and packing would cost more than they do, unless a scan packs
 // once for all its steps; a few columns leave lanes empty.
 static void find_few(const wf_cpu_tile_sizes *s, const wf_task *task, cut *q)
 {
-    q->is_few = q->m <= WF_CPU_FEW && has_terms_together(task, 1) && !is_b_steady(task);
+    q->is_few = q->m <= WF_CPU_FEW && has_terms_together(task, 1) && !is_b_steady(task) &&
+                !keeps_packed(task);
     q->is_exchanged = !q->is_few && q->n <= WF_CPU_FEW && q->n % s->lanes != 0 &&
                       q->m >= s->lanes && has_terms_together(task, 0);
     if (q->is_exchanged) {
@@ -138,7 +147,7 @@ static cut get_cut(const wf_cpu_tile_sizes *s, const wf_task *task)
             n_col_cuts *= 2;
         }
     }
-    q.is_packed = !q.is_few && (q.n_row_items > 1 || is_b_steady(task));
+    q.is_packed = !q.is_few && (q.n_row_items > 1 || is_b_steady(task) || keeps_packed(task));
     return q;
 }
 
@@ -481,10 +490,17 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
     wf_cpu_need_scratch(q, p->epilogue_scratch + wf_cpu_epilogue_scratch(p->epilogue));
     const bool is_packed_before = is_b_steady(task) && task->first_step != q->task_idx;
     if (c->is_packed && c->k > 0 && !is_packed_before) {
-        WEFT_TRY(wf_cpu_add_phase(q, run_pack, p, get_n_packs(p), err));
+        WEFT_TRY(wf_cpu_add_kept_phase(q, run_pack, p, get_n_packs(p), err));
     }
     return wf_cpu_add_phase(q, run_item, p, c->n_batches * c->n_row_items * c->n_col_items, err);
 }
 
-const wf_cpu_lowering wf_cpu_lowering_contract = {
-    .kind = WF_TASK_CONTRACT, .lower = lower, .workspace = workspace};
+static bool keeps_workspace(const wf_cpu_device *dev, const wf_task *task)
+{
+    return keeps_packed(task) && get_cut(dev->kernels->products->sizes, task).is_packed;
+}
+
+const wf_cpu_lowering wf_cpu_lowering_contract = {.kind = WF_TASK_CONTRACT,
+                                                  .lower = lower,
+                                                  .workspace = workspace,
+                                                  .keeps_workspace = keeps_workspace};

@@ -8,12 +8,14 @@
 #define MIN_CELLS 128  // ... but so many at least: weights stream through L1 once per unit
 #define MAX_CELLS 4096
 #define WEIGHT_CELLS 256        // of a unit in a weight gradient
+#define CUT_FLOPS 2e5           // no item is smaller
 #define STREAM_FLOATS (4 << 20) // a result of so many goes past the caches,
 #define STREAM_ROUND 16         // where it is made of whole vectors
 #define HEAVY_FLOATS                                                                               \
     (256 << 10)       // weights that L2 would not keep: each unit reads them from further,
 #define HEAVY_UNITS 8 // so units are large
-#define MIN_UNITS 16  // a convolution of some size is cut for as many threads
+#define MIN_UNITS 16  // a convolution of some size is cut for as many threads,
+#define CUT_CELLS 64  // but not in units of fewer cells: then columns are cut
 
 static wf_cpu_tensor get_tensor(const wf_view *view)
 {
@@ -77,11 +79,33 @@ int64_t wf_cpu_conv_target_cells(const wf_cpu_conv *c)
     if (c->is_narrow) // lines of a unit share what their windows overlap
         cells *= 4;
     cells = cells < MIN_CELLS ? MIN_CELLS : cells > MAX_CELLS ? MAX_CELLS : cells;
-    if (wf_cpu_conv_is_heavy(c))
-        return wf_cpu_div_up(n_cells, HEAVY_UNITS);
-    if (flops * (double)n_cells > UNIT_FLOPS && (double)n_cells < cells * MIN_UNITS)
-        cells = (double)wf_cpu_div_up(n_cells, MIN_UNITS);
+    const bool is_heavy = wf_cpu_conv_is_heavy(c);
+    if (is_heavy || (flops * (double)n_cells > UNIT_FLOPS && (double)n_cells < cells * MIN_UNITS)) {
+        const int64_t shared = wf_cpu_div_up(n_cells, is_heavy ? HEAVY_UNITS : MIN_UNITS);
+        return shared > CUT_CELLS ? shared : CUT_CELLS;
+    }
     return (int64_t)cells;
+}
+
+// Where units are few, columns are cut where panels begin. After the box is cut.
+static void cut_columns(wf_cpu_conv *c, const wf_cpu_tile_sizes *s)
+{
+    const int64_t n_panels = wf_cpu_div_up(c->n_cols, s->cols),
+                  n_items = c->box.n_units * c->s.groups;
+    const double flops =
+        2.0 * (double)c->n_cols * (double)c->box.n_terms * (double)c->box.unit_cells;
+    int64_t n_cuts =
+        wf_cpu_min(wf_cpu_div_up(MIN_UNITS / 2, n_items), (int64_t)(flops / CUT_FLOPS));
+    n_cuts = wf_cpu_min(n_cuts, n_panels);
+    c->n_cuts = 1;
+    c->cut_cols = c->n_cols;
+    if (c->is_narrow || n_cuts <= 1)
+        return;
+    c->cut_cols = wf_cpu_div_up(n_panels, n_cuts) * s->cols;
+    while (c->cut_cols < c->n_cols && (c->n_cols - 1) % c->cut_cols < s->lanes)
+        c->cut_cols += s->cols; // the last two vectors may be one panel
+    c->cut_cols = wf_cpu_min(c->cut_cols, c->n_cols);
+    c->n_cuts = wf_cpu_div_up(c->n_cols, c->cut_cols);
 }
 
 bool wf_cpu_conv_is_streamed(const wf_cpu_conv *c, const wf_cpu_tensor *out)
@@ -139,6 +163,8 @@ static weft_status get_conv(const wf_cpu_kernels *kernels, const wf_task *task,
     if (c->kind == WF_CONV_GRAD_WEIGHT)
         wf_cpu_conv_weight_cut(c, kernels->products->sizes);
     *out_fast = wf_cpu_box_cut(&c->box, wf_cpu_conv_target_cells(c));
+    if (c->kind != WF_CONV_GRAD_WEIGHT && *out_fast)
+        cut_columns(c, kernels->products->sizes);
     return WEFT_OK;
 }
 
@@ -163,6 +189,20 @@ static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
                             : c.is_holed              ? wf_cpu_conv_holes_floats(&c)
                             : is_by_winograd(dev, &c) ? wf_cpu_conv_winograd_floats(&c)
                                                       : wf_cpu_conv_gather_floats(&c));
+}
+
+// So few cells that packing weights which nothing changes between runs would take a good part of them.
+#define KEPT_CELLS 4096
+static bool keeps_workspace(const wf_cpu_device *dev, const wf_task *task)
+{
+    const weft_type in[2] = {task->inputs[0].type, task->inputs[1].type};
+    const wf_node_info info = {task->node->op, 2, in, 1, &task->outputs[0].type, task->node->attrs};
+    wf_cpu_conv c;
+    bool is_fast;
+    return (task->fixed_inputs & 2) != 0 &&
+           get_conv(dev->kernels, task, &info, &c, &is_fast, NULL) == WEFT_OK && is_fast &&
+           c.kind == WF_CONV_FORWARD && !c.is_depthwise && !is_by_winograd(dev, &c) &&
+           c.s.n * wf_conv_volume(c.s.out) <= KEPT_CELLS;
 }
 
 static weft_status lower(wf_cpu_lower *q, weft_error *err)
@@ -193,5 +233,7 @@ static weft_status lower(wf_cpu_lower *q, weft_error *err)
                                           : wf_cpu_conv_gather(q, c, err);
 }
 
-const wf_cpu_lowering wf_cpu_lowering_conv = {
-    .kind = WF_TASK_CONV, .lower = lower, .workspace = workspace};
+const wf_cpu_lowering wf_cpu_lowering_conv = {.kind = WF_TASK_CONV,
+                                              .lower = lower,
+                                              .workspace = workspace,
+                                              .keeps_workspace = keeps_workspace};

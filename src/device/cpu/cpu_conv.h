@@ -63,8 +63,8 @@ typedef struct wf_cpu_conv {
     float *workspace;
     int64_t
         flat_step; // y's cells (input gradient: x's) lie so far apart, all of them; 0: they do not
-    // Weight gradient: chunks of x's channels in a group, each with cuts of so many columns.
-    int64_t n_chunks, n_cuts, cut_cols;
+    int64_t n_cuts, cut_cols;  // items have so many of a group's columns
+    int64_t n_chunks;          // weight gradient: of x's channels in a group
     bool is_y_direct;          // whole panels are read from y itself
     int64_t n_blocks;          // forward and input gradient: of the product,
     const int64_t *block_ends; // and the term behind each; NULL: yet to be set
@@ -128,9 +128,11 @@ bool wf_cpu_conv_is_heavy(const wf_cpu_conv *c);
 
 size_t wf_cpu_conv_gather_floats(const wf_cpu_conv *c);
 weft_status wf_cpu_conv_gather(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err);
-// Its parts: tables and scratch; some channels' weights of one group, packed; one unit of one group.
+// Its parts: tables and scratch; some channels' weights of one group, packed; some columns of one unit.
 weft_status wf_cpu_conv_gather_prepare(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err);
 int64_t wf_cpu_conv_n_packs(const wf_cpu_conv *c);
+// Units, groups and cuts of columns.
+int64_t wf_cpu_conv_n_items(const wf_cpu_conv *c);
 // False: first_nonfinite is set and has found one.
 bool wf_cpu_conv_pack(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *worker);
 void wf_cpu_conv_unit(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *worker);

@@ -103,41 +103,53 @@ bool wf_cpu_conv_pack(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *w
     return is_finite;
 }
 
+// One item at work.
+typedef struct part {
+    wf_cpu_unit u;
+    int64_t group, j0, n_cols;
+} part;
+
+int64_t wf_cpu_conv_n_items(const wf_cpu_conv *c)
+{
+    return c->box.n_units * c->s.groups * c->n_cuts;
+}
+
 // sums[cell,channel] over the terms [k0,k1), which lie in one block.
-static void run_pass(const wf_cpu_conv *c, const float *packed, wf_cpu_tiles *t, int64_t k0,
-                     int64_t k1)
+static void run_pass(const wf_cpu_conv *c, const part *r, const float *packed, wf_cpu_tiles *t,
+                     int64_t k0, int64_t k1)
 {
     const wf_cpu_tile_sizes *s = c->products->sizes;
+    const int64_t end = r->j0 + r->n_cols;
     float *to = t->c;
     t->a_terms = c->box.terms + k0;
     t->n_terms = k1 - k0;
-    for (int64_t j0 = 0, width; j0 < c->n_cols; j0 += width) {
+    for (int64_t j0 = r->j0, width; j0 < end; j0 += width) {
         width = wf_cpu_panel_width(s, c->n_cols, j0);
-        t->n_cols = wf_cpu_min(width, c->n_cols - j0);
+        t->n_cols = wf_cpu_min(width, end - j0);
         t->b = packed + j0 * c->box.n_terms + k0 * width;
         t->b_step = width;
-        t->c = to + j0;
+        t->c = to + j0 - r->j0;
         c->products->tiles(t);
     }
     t->c = to;
 }
 
-static void store(const wf_cpu_conv *c, const wf_cpu_tensor *out, const wf_cpu_unit *u,
-                  int64_t group, const float *sums)
+static void store(const wf_cpu_conv *c, const wf_cpu_tensor *out, const part *r, const float *sums)
 {
+    const wf_cpu_unit *u = &r->u;
     const int64_t n_lines = u->size[0] * u->size[1], n = u->size[2];
-    for (int64_t i = 0; i < u->n_samples * n_lines; i++, sums += n * c->n_cols) {
+    for (int64_t i = 0; i < u->n_samples * n_lines; i++, sums += n * r->n_cols) {
         const int64_t at[WF_CONV_AXES] = {u->start[0] + i % n_lines / u->size[1],
                                           u->start[1] + i % u->size[1], u->start[2]};
-        float *to = out->data + (u->sample + i / n_lines) * out->n + group * c->n_cols * out->c +
-                    wf_cpu_conv_offset(out, at);
+        float *to = out->data + (u->sample + i / n_lines) * out->n +
+                    (r->group * c->n_cols + r->j0) * out->c + wf_cpu_conv_offset(out, at);
         if (out->c == 1) {
-            c->lanes->put(to, out->space[2], sums, n, c->n_cols, c->is_streamed);
+            c->lanes->put(to, out->space[2], sums, n, r->n_cols, c->is_streamed);
             continue;
         }
         for (int64_t j = 0; j < n; j++) {
-            for (int64_t k = 0; k < c->n_cols; k++)
-                to[j * out->space[2] + k * out->c] = sums[j * c->n_cols + k] + 0.0f;
+            for (int64_t k = 0; k < r->n_cols; k++)
+                to[j * out->space[2] + k * out->c] = sums[j * r->n_cols + k] + 0.0f;
         }
     }
 }
@@ -145,17 +157,21 @@ static void store(const wf_cpu_conv *c, const wf_cpu_tensor *out, const wf_cpu_u
 static void run_tiles(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *worker)
 {
     const wf_cpu_box *box = &c->box;
-    const int64_t group = item % c->s.groups, pass = wf_cpu_pass_terms(c->products->sizes);
+    const int64_t pass = wf_cpu_pass_terms(c->products->sizes);
     const wf_cpu_tensor *out = c->kind == WF_CONV_FORWARD ? &c->y : &c->x;
-    const wf_cpu_unit u = wf_cpu_box_unit(box, item / c->s.groups);
+    part r = {.j0 = item % c->n_cuts * c->cut_cols};
+    item /= c->n_cuts;
+    r.n_cols = wf_cpu_min(c->cut_cols, c->n_cols - r.j0);
+    r.group = item % c->s.groups;
+    r.u = wf_cpu_box_unit(box, item / c->s.groups);
     float *sums = (float *)(void *)worker->scratch + (box->floats + 15) / 16 * 16;
-    const float *packed = c->workspace + group * wf_cpu_conv_packed_floats(c);
+    const float *packed = c->workspace + r.group * wf_cpu_conv_packed_floats(c);
     const bool is_direct = c->flat_step && c->n_blocks == 1 && !c->is_streamed;
-    const int64_t n = u.n_cells * c->n_cols;
-    wf_cpu_tiles t = {.n_rows = u.n_cells, .a_rows = box->cells};
-    t.a = wf_cpu_box_fill(box, &u, group, (float *)(void *)worker->scratch);
-    t.c = is_direct ? out->data + u.first_cell * c->flat_step + group * c->n_cols : sums;
-    t.ldc = is_direct ? c->flat_step : c->n_cols;
+    const int64_t n = r.u.n_cells * r.n_cols;
+    wf_cpu_tiles t = {.n_rows = r.u.n_cells, .a_rows = box->cells};
+    t.a = wf_cpu_box_fill(box, &r.u, r.group, (float *)(void *)worker->scratch);
+    t.c = is_direct ? out->data + r.u.first_cell * c->flat_step + r.group * c->n_cols + r.j0 : sums;
+    t.ldc = is_direct ? c->flat_step : r.n_cols;
     for (int64_t block = 0, begin = 0, end; block < c->n_blocks; block++, begin = end) {
         end = c->block_ends[block];
         if (begin == end)
@@ -164,13 +180,13 @@ static void run_tiles(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *w
             k1 = wf_cpu_min(k0 + pass, end);
             t.is_first = k0 == begin;
             t.is_last = k1 == end && c->n_blocks == 1;
-            run_pass(c, packed, &t, k0, k1);
+            run_pass(c, &r, packed, &t, k0, k1);
         }
         if (c->n_blocks > 1)
             wf_cpu_block_close(c->n_blocks, block, sums, sums + n, sums + 2 * n, n);
     }
     if (!is_direct)
-        store(c, out, &u, group, c->n_blocks > 1 ? sums + 2 * n : sums);
+        store(c, out, &r, c->n_blocks > 1 ? sums + 2 * n : sums);
 }
 
 void wf_cpu_conv_unit(const wf_cpu_conv *c, int64_t item, const wf_cpu_worker *worker)
@@ -211,7 +227,7 @@ weft_status wf_cpu_conv_gather_prepare(wf_cpu_lower *q, wf_cpu_conv *c, weft_err
     }
     c->is_streamed = wf_cpu_conv_is_streamed(c, c->kind == WF_CONV_FORWARD ? &c->y : &c->x);
     const bool is_direct = c->flat_step && c->n_blocks == 1 && !c->is_streamed;
-    const int64_t sums = is_direct ? 0 : 3 * box->unit_cells * c->n_cols;
+    const int64_t sums = is_direct ? 0 : 3 * box->unit_cells * c->cut_cols;
     wf_cpu_need_scratch(q, (size_t)((box->floats + 15) / 16 * 16 + sums) * sizeof(float));
     return WEFT_OK;
 }
@@ -219,6 +235,6 @@ weft_status wf_cpu_conv_gather_prepare(wf_cpu_lower *q, wf_cpu_conv *c, weft_err
 weft_status wf_cpu_conv_gather(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err)
 {
     WEFT_TRY(wf_cpu_conv_gather_prepare(q, c, err));
-    WEFT_TRY(wf_cpu_add_phase(q, run_pack, c, wf_cpu_conv_n_packs(c), err));
-    return wf_cpu_add_phase(q, run_unit, c, c->box.n_units * c->s.groups, err);
+    WEFT_TRY(wf_cpu_add_kept_phase(q, run_pack, c, wf_cpu_conv_n_packs(c), err));
+    return wf_cpu_add_phase(q, run_unit, c, wf_cpu_conv_n_items(c), err);
 }

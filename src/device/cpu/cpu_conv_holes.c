@@ -71,6 +71,10 @@ static bool get_class(const wf_cpu_conv *whole, int64_t idx, wf_cpu_conv *c)
         c->x.data += wf_cpu_conv_offset(&x, k);
     }
     wf_cpu_conv_narrow_choose(c, count_terms(whole));
+    if (c->is_narrow) {
+        c->n_cuts = 1;
+        c->cut_cols = c->n_cols;
+    }
     c->box.is_large = c->is_narrow || wf_cpu_conv_is_heavy(c);
     const bool fits = wf_cpu_box_cut(&c->box, wf_cpu_conv_target_cells(c));
     if (wf_conv_volume(c->s.window) == 0) { // nothing meets it: zeros
@@ -202,7 +206,7 @@ static weft_status add_class(wf_cpu_lower *q, holes_params *p, int64_t idx, floa
     WEFT_TRY(set_blocks(q, p->whole, idx, c, err));
     WEFT_TRY(wf_cpu_conv_gather_prepare(q, c, err));
     p->packs[idx + 1] = p->packs[idx] + wf_cpu_conv_n_packs(c);
-    p->units[idx + 1] = p->units[idx] + c->box.n_units * c->s.groups;
+    p->units[idx + 1] = p->units[idx] + wf_cpu_conv_n_items(c);
     return WEFT_OK;
 }
 
@@ -225,5 +229,5 @@ weft_status wf_cpu_conv_holes(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err)
     WEFT_TRY(wf_cpu_add_phase(q, run_pack, p, p->packs[p->n_classes], err));
     WEFT_TRY(wf_cpu_add_phase(q, run_unit, p, p->units[p->n_classes], err));
     WEFT_TRY(wf_cpu_add_phase(q, run_pack_whole, p, wf_cpu_conv_n_packs(c), err));
-    return wf_cpu_add_phase(q, run_unit_whole, p, c->box.n_units * c->s.groups, err);
+    return wf_cpu_add_phase(q, run_unit_whole, p, wf_cpu_conv_n_items(c), err);
 }

@@ -25,6 +25,12 @@ size_t wf_cpu_task_workspace(const wf_cpu_device *dev, const wf_task *task)
     return lowering && lowering->workspace ? lowering->workspace(dev, task) : 0;
 }
 
+bool wf_cpu_task_keeps_workspace(const wf_cpu_device *dev, const wf_task *task)
+{
+    const wf_cpu_lowering *lowering = find_lowering(task->kind);
+    return lowering && lowering->keeps_workspace && lowering->keeps_workspace(dev, task);
+}
+
 // Op, attributes and the operands' logical types of a task that is one node, its epilogue apart.
 static weft_status get_info(wf_cpu_lower *q, weft_error *err)
 {
@@ -95,13 +101,25 @@ weft_status wf_cpu_add_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *p
                              int64_t n_items, weft_error *err)
 {
     const wf_cpu_where where = is_little(q->task) ? WF_CPU_ONE : WF_CPU_ALL;
-    return add_phase(q, (wf_cpu_job){run, params, n_items, where}, err);
+    return add_phase(q, (wf_cpu_job){run, params, n_items, where, NULL}, err);
+}
+
+weft_status wf_cpu_add_kept_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
+                                  int64_t n_items, weft_error *err)
+{
+    const wf_buffer *b = &q->plan->buffers[q->task->inputs[1].buffer];
+    wf_cpu_kept *kept;
+    if (!q->task->keeps_workspace)
+        return wf_cpu_add_phase(q, run, params, n_items, err);
+    WEFT_TRY(wf_cpu_take(q, 1, sizeof *kept, &kept, err));
+    kept->source = b->kind == WF_BUFFER_VARIABLE ? q->memory->variables[b->variable] : NULL;
+    return add_phase(q, (wf_cpu_job){run, params, n_items, WF_CPU_ALL, kept}, err);
 }
 
 weft_status wf_cpu_add_caller_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
                                     weft_error *err)
 {
-    return add_phase(q, (wf_cpu_job){run, params, 1, WF_CPU_CALLER}, err);
+    return add_phase(q, (wf_cpu_job){run, params, 1, WF_CPU_CALLER, NULL}, err);
 }
 
 void wf_cpu_need_scratch(wf_cpu_lower *q, size_t size_bytes)

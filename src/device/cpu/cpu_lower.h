@@ -19,9 +19,12 @@ struct wf_device_program {
     size_t scratch_bytes;
     wf_cpu_status status;
     wf_cpu_failure failure;
+    wf_device_buffer **written; // variables that tasks write
+    size_t n_written;
 };
 
 size_t wf_cpu_task_workspace(const wf_cpu_device *dev, const wf_task *task);
+bool wf_cpu_task_keeps_workspace(const wf_cpu_device *dev, const wf_task *task);
 // Adds the phases of q->task to q->program.
 weft_status wf_cpu_lower_task(wf_cpu_lower *q, weft_error *err);
 
