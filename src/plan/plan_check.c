@@ -266,6 +266,42 @@ static weft_status check_gates(const checker *c)
     return WEFT_OK;
 }
 
+static uint32_t get_root(const wf_plan *plan, uint32_t buffer)
+{
+    while (plan->buffers[buffer].alias_of != WF_NO_INDEX)
+        buffer = plan->buffers[buffer].alias_of;
+    return buffer;
+}
+
+// What a task keeps from run to run lies where nothing else does, and is made of what no task writes.
+static weft_status check_kept(const checker *c, uint32_t task_idx)
+{
+    const wf_plan *plan = c->plan;
+    const wf_task *task = &plan->tasks[task_idx];
+    for (uint32_t i = 0; i < plan->n_buffers; i++) {
+        if (get_root(plan, i) != get_root(plan, task->workspace) &&
+            overlaps(&plan->buffers[i], &plan->buffers[task->workspace])) {
+            WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
+                      "plan: buffer %u lies over what task %u %s keeps between runs", i, task_idx,
+                      task_name(task));
+        }
+    }
+    for (uint32_t t = 0; t < plan->n_tasks; t++) {
+        for (size_t o = 0; o < plan->tasks[t].n_outputs; o++) {
+            for (size_t i = 0; i < task->n_inputs; i++) {
+                if (!(task->fixed_inputs >> i & 1u) ||
+                    plan->tasks[t].outputs[o].buffer != task->inputs[i].buffer)
+                    continue;
+                WEFT_FAIL(
+                    c->err, WEFT_ERR_INTERNAL,
+                    "plan: task %u %s keeps what is made of operand %zu, which task %u writes",
+                    task_idx, task_name(task), i, t);
+            }
+        }
+    }
+    return WEFT_OK;
+}
+
 weft_status wf_plan_check(const wf_plan *plan, const wf_plan_options *options, weft_error *err)
 {
     checker c = {plan, options, NULL, err};
@@ -287,6 +323,10 @@ weft_status wf_plan_check(const wf_plan *plan, const wf_plan_options *options, w
     }
     if (status == WEFT_OK)
         status = check_gates(&c);
+    for (uint32_t t = 0; t < plan->n_tasks && status == WEFT_OK; t++) {
+        if (plan->tasks[t].keeps_workspace)
+            status = check_kept(&c, t);
+    }
     wf_free(a, c.is_written);
     return status;
 }

@@ -195,10 +195,72 @@ static void the_checker_finds_damage(void **state)
     wf_plan_destroy(plan);
 }
 
+static size_t some_bytes(void *user, const wf_task *task)
+{
+    (void)user;
+    return task->kind == WF_TASK_CONTRACT ? 1000 : 0;
+}
+
+static bool keeps_fixed(void *user, const wf_task *task)
+{
+    (void)user;
+    return (task->fixed_inputs & 2) != 0;
+}
+
+// A chain of products: of a weight that nothing writes, of one that is assigned, of no weight.
+static void what_is_kept_has_a_place_of_its_own(void **state)
+{
+    weft_graph *g = ((graph_kit *)*state)->g;
+    const weft_val first = weft_fill(g, WEFT_F32, KIT_DIMS(20, 20), 1.0);
+    const weft_val fixed = weft_variable(g, "fixed", first),
+                   moved = weft_variable(g, "moved", first);
+    const weft_val x = weft_input(g, "x", WEFT_F32, KIT_DIMS(20, 20));
+    const weft_val a = weft_matmul(g, x, fixed, false, false);
+    const weft_val b = weft_matmul(g, a, moved, false, false);
+    const weft_val c = weft_matmul(g, b, b, false, false);
+    weft_output(g, "y", weft_matmul(g, c, c, false, false));
+    weft_assign(g, moved, weft_mul(g, moved, weft_scalar(g, WEFT_F32, 0.5)));
+    wf_plan_options options = fused_options(false);
+    options.workspace = some_bytes;
+    options.keeps_workspace = keeps_fixed;
+    wf_plan *plan = graph_kit_plan(g, &options);
+    size_t n_kept = 0;
+    uint32_t kept = 0, other = WF_NO_INDEX;
+    for (uint32_t t = 0; t < plan->n_tasks; t++) {
+        n_kept += plan->tasks[t].keeps_workspace;
+        if (plan->tasks[t].keeps_workspace)
+            kept = t;
+        else if (plan->tasks[t].kind == WF_TASK_CONTRACT)
+            other = plan->tasks[t].workspace;
+    }
+    assert_int_equal(n_kept, 1);
+    assert_int_equal(wf_plan_check(plan, &options, NULL), WEFT_OK);
+    // Damage: another task's workspace there, and a weight that is written.
+    wf_buffer *at = &plan->buffers[other];
+    const size_t offset = at->offset_bytes;
+    at->offset_bytes = plan->buffers[plan->tasks[kept].workspace].offset_bytes;
+    assert_int_equal(wf_plan_check(plan, &options, NULL), WEFT_ERR_INTERNAL);
+    at->offset_bytes = offset;
+    assert_int_equal(wf_plan_check(plan, &options, NULL), WEFT_OK);
+    plan->tasks[kept].fixed_inputs |= 1; // x, which the host writes: no task does
+    assert_int_equal(wf_plan_check(plan, &options, NULL), WEFT_OK);
+    for (uint32_t t = 0; t < plan->n_tasks; t++) {
+        if (plan->tasks[t].is_gated)
+            plan->tasks[kept].inputs[1].buffer = plan->tasks[t].outputs[0].buffer;
+    }
+    assert_int_equal(wf_plan_check(plan, &options, NULL), WEFT_ERR_INTERNAL);
+    wf_plan_destroy(plan);
+}
+
 const struct CMUnitTest wf_tests_plan[] = {
-    KIT_TEST(plans_of_random_graphs_hold),        KIT_TEST(a_training_step_is_few_tasks),
-    KIT_TEST(updates_are_written_in_place),       KIT_TEST(a_chain_reuses_its_memory),
-    KIT_TEST(the_checker_finds_damage),           KIT_TEST(a_cache_is_updated_in_place),
-    KIT_TEST(not_when_the_step_may_still_go_bad), KIT_TEST(an_update_takes_the_place_of_what_dies),
+    KIT_TEST(what_is_kept_has_a_place_of_its_own),
+    KIT_TEST(plans_of_random_graphs_hold),
+    KIT_TEST(a_training_step_is_few_tasks),
+    KIT_TEST(updates_are_written_in_place),
+    KIT_TEST(a_chain_reuses_its_memory),
+    KIT_TEST(the_checker_finds_damage),
+    KIT_TEST(a_cache_is_updated_in_place),
+    KIT_TEST(not_when_the_step_may_still_go_bad),
+    KIT_TEST(an_update_takes_the_place_of_what_dies),
 };
 const unsigned long wf_n_tests_plan = WF_N_TESTS(wf_tests_plan);
