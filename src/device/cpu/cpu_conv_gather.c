@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#define FEW_CELLS 64   // that do not hide how far large weights lie
 #define PACK_TERMS 288 // packed by one item, a panel at a time in L1
 
 int64_t wf_cpu_conv_panel(const wf_cpu_conv *c, int64_t j0)
@@ -114,12 +115,28 @@ int64_t wf_cpu_conv_n_items(const wf_cpu_conv *c)
     return c->box.n_units * c->s.groups * c->n_cuts;
 }
 
+// What comes behind the panel at column j0 of a pass: the next one, or the first of the next pass.
+static wf_cpu_ahead get_ahead(const wf_cpu_conv *c, const part *r, const float *packed, int64_t j0,
+                              int64_t k0, int64_t k1)
+{
+    const wf_cpu_tile_sizes *s = c->products->sizes;
+    int64_t width = wf_cpu_panel_width(s, c->n_cols, j0), j = j0 + width;
+    if (j >= r->j0 + r->n_cols) {
+        j = r->j0;
+        k0 = k1;
+        k1 = wf_cpu_min(k0 + wf_cpu_pass_terms(s), c->box.n_terms);
+    }
+    width = wf_cpu_panel_width(s, c->n_cols, j);
+    return (wf_cpu_ahead){packed + j * c->box.n_terms + k0 * width, width, k1 - k0, width};
+}
+
 // sums[cell,channel] over the terms [k0,k1), which lie in one block.
 static void run_pass(const wf_cpu_conv *c, const part *r, const float *packed, wf_cpu_tiles *t,
                      int64_t k0, int64_t k1)
 {
     const wf_cpu_tile_sizes *s = c->products->sizes;
     const int64_t end = r->j0 + r->n_cols;
+    const bool is_far = wf_cpu_conv_is_heavy(c) && t->n_rows <= FEW_CELLS;
     float *to = t->c;
     t->a_terms = c->box.terms + k0;
     t->n_terms = k1 - k0;
@@ -129,6 +146,7 @@ static void run_pass(const wf_cpu_conv *c, const part *r, const float *packed, w
         t->b = packed + j0 * c->box.n_terms + k0 * width;
         t->b_step = width;
         t->c = to + j0 - r->j0;
+        t->ahead = is_far ? get_ahead(c, r, packed, j0, k0, k1) : (wf_cpu_ahead){0};
         c->products->tiles(t);
     }
     t->c = to;
