@@ -3,9 +3,11 @@
 // convolution's result, which is read anyway. T. Chen et al., 2016, do so to save memory; here it saves the passes
 // over it as well.
 //
-// A part is what may be one task at best: its stage is the number of products and reductions that lie before it.
+// A part is what may be one task at best: its stage is the number of products and reductions that lie before it, those
+// over rows apart, which share a task with what comes behind them.
 #include <stdlib.h>
 
+#include "op/reduce.h"
 #include "pass/pass.h"
 
 extern const wf_op wf_op_add, wf_op_sub, wf_op_mul, wf_op_fma, wf_op_flush, wf_op_select,
@@ -65,6 +67,18 @@ static bool is_reduction(const wf_node *node)
     return node->op->task == WF_TASK_ROW || node->op->task == WF_TASK_COLUMN;
 }
 
+// Over trailing axes?
+static bool is_over_rows(const weft_graph *g, const wf_node *node)
+{
+    const wf_attr *axes = &node->attrs[WF_REDUCE_AXES];
+    const int64_t first = wf_graph_type(g, node->inputs[0])->ndim - (int64_t)axes->n;
+    for (size_t i = 0; i < axes->n; i++) {
+        if (axes->u.ints[i] != first + (int64_t)i)
+            return false;
+    }
+    return true;
+}
+
 static double get_count(const weft_graph *g, wf_id id)
 {
     return (double)wf_type_count(wf_graph_type(g, id));
@@ -104,8 +118,9 @@ static void find_stages(again *a)
     const weft_graph *g = a->rw.src;
     for (size_t n = 0; n < g->n_nodes; n++) {
         const wf_node *node = &g->nodes[n];
-        const bool is_same =
-            is_elementwise(node) || (node->op->flags & (WF_OP_VIEW | WF_OP_SOURCE));
+        const bool is_same = (is_reduction(node) && is_over_rows(g, node)) ||
+                             is_elementwise(node) ||
+                             (node->op->flags & (WF_OP_VIEW | WF_OP_SOURCE));
         const uint32_t stage = get_stage(a, node) + (is_same ? 0 : 1);
         for (uint32_t i = 0; i < node->n_outputs; i++)
             a->stage[node->first_output + i] = stage;

@@ -322,10 +322,9 @@ static weft_status absorb_operands(wf_planner *p, uint32_t *group, uint32_t node
             !splits_alike(a, b) || (is_special(a) && is_special(b) && !are_rows(p, a, b))) {
             continue;
         }
-        if ((a->has_reduce || b->has_reduce) &&
-            inner_count(a->has_reduce ? a : b) > ROW_FUSE_MAX_INNER) {
+        const wf_group *reduced = a->has_reduce ? a : b;
+        if (reduced->kind == WF_TASK_ROW && inner_count(reduced) > ROW_FUSE_MAX_INNER)
             continue; // nodes of one may stand behind reductions of the other
-        }
         bool cycles;
         if (!wf_group_is_small(p, *group, other))
             continue;
