@@ -177,6 +177,8 @@ weft_status wf_infer_axes(const weft_type *x, const wf_attr *axes, weft_error *e
 
 // Is it the cast of a bf16 or f16 to f32, which loses nothing?
 bool wf_op_is_widening(const weft_graph *g, const wf_node *node);
+// Elements of a value that lie in memory: of a broadcast what is repeated.
+double wf_op_stored_count(const weft_graph *g, wf_id id);
 
 // ---- elements of tensors in eval, truth or not
 static inline double wf_tensor_get_f64(const wf_tensor *t, int64_t i)

@@ -40,3 +40,15 @@ weft_status wf_op_infer(const wf_op *op, const weft_type *in, size_t n_inputs, w
     wf_node_info info = {op, n_inputs, in, wf_op_n_outputs(op, attrs), NULL, attrs};
     return op->infer(&info, out, err);
 }
+
+double wf_op_stored_count(const weft_graph *g, wf_id id)
+{
+    double count = (double)wf_type_count(wf_graph_type(g, id));
+    for (const wf_node *node = wf_graph_producer(g, id);
+         (node->op->flags & WF_OP_VIEW) && node->n_inputs == 1;
+         node = wf_graph_producer(g, node->inputs[0])) {
+        const double base = (double)wf_type_count(wf_graph_type(g, node->inputs[0]));
+        count = base < count ? base : count;
+    }
+    return count;
+}

@@ -89,19 +89,6 @@ static double get_bytes(const weft_graph *g, wf_id id)
     return get_count(g, id) * (double)weft_dtype_size(wf_graph_type(g, id)->dtype);
 }
 
-// Elements in memory: of a broadcast what is repeated.
-static double get_stored(const weft_graph *g, wf_id id)
-{
-    double count = get_count(g, id);
-    for (const wf_node *node = wf_graph_producer(g, id);
-         (node->op->flags & WF_OP_VIEW) && node->n_inputs == 1;
-         node = wf_graph_producer(g, node->inputs[0])) {
-        const double base = get_count(g, node->inputs[0]);
-        count = base < count ? base : count;
-    }
-    return count;
-}
-
 // The stage in which a node works: of elementwise work and of views also that of its result.
 static uint32_t get_stage(const again *a, const wf_node *node)
 {
@@ -168,7 +155,7 @@ static origin find_origin(const again *a, const wf_node *node)
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         const wf_id id = node->inputs[i];
         const origin *from = &a->origins[id];
-        if (get_stored(g, id) * SMALL <= get_count(g, out))
+        if (wf_op_stored_count(g, id) * SMALL <= get_count(g, out))
             continue;
         if (!wf_type_same_dims(wf_graph_type(g, id), t) ||
             (wf_graph_producer(g, id)->op->flags & WF_OP_VIEW))

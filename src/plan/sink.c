@@ -30,15 +30,8 @@ static bool is_moved(const move *m, uint32_t node)
 // What a read of the value takes from memory: of a broadcast what is repeated.
 static double get_bytes(const wf_planner *p, wf_id id)
 {
-    const weft_type *t = wf_planner_type(p, id);
-    double count = (double)wf_type_count(t);
-    for (const wf_node *node = wf_graph_producer(p->g, id);
-         (node->op->flags & WF_OP_VIEW) && node->n_inputs == 1;
-         node = wf_graph_producer(p->g, node->inputs[0])) {
-        const double base = (double)wf_type_count(wf_planner_type(p, node->inputs[0]));
-        count = base < count ? base : count;
-    }
-    return count * (double)p->options->elem_bytes[t->dtype];
+    return wf_op_stored_count(p->g, id) *
+           (double)p->options->elem_bytes[wf_planner_type(p, id)->dtype];
 }
 
 // Does anything but the group's own nodes read the value?
