@@ -44,7 +44,7 @@ static uint64_t data_bytes(const char *path)
     return bytes;
 }
 
-// Trains in a process of its own; gives what it planned, and its greatest resident set.
+// Trains in a process of its own; gives what it planned, the most of all phases, and its greatest resident set.
 static uint64_t train_apart(const char *path, uint64_t *out_resident)
 {
     int ends[2], code;
@@ -69,11 +69,16 @@ static uint64_t train_apart(const char *path, uint64_t *out_resident)
     said[n] = 0;
     close(ends[0]);
     assert_int_equal(wait4(child, &code, 0, &usage), child);
-    const char *planned = strstr(said, "\"planned_bytes\":");
-    if (code != 0 || !planned)
+    static const char key[] = "\"planned_bytes\":";
+    uint64_t planned = 0;
+    for (const char *at = strstr(said, key); at; at = strstr(at + 1, key)) {
+        const uint64_t bytes = strtoull(at + strlen(key), NULL, 10);
+        planned = bytes > planned ? bytes : planned;
+    }
+    if (code != 0 || planned == 0)
         fail_msg("%s: exit status %d, said:\n%s", path, code, said);
     *out_resident = (uint64_t)usage.ru_maxrss * 1024;
-    return strtoull(planned + strlen("\"planned_bytes\":"), NULL, 10);
+    return planned;
 }
 
 static void each_recipe(void (*try)(const char *path, uint64_t data))
