@@ -175,6 +175,15 @@ weft_status wf_infer_check_dtypes(const wf_node_info *info, uint32_t allowed, we
 // A list of axes of x: each in range, ascending.
 weft_status wf_infer_axes(const weft_type *x, const wf_attr *axes, weft_error *err);
 
+// Elementwise work, and sums and their like, which the planner puts into groups.
+static inline bool wf_op_is_map(const wf_op *op)
+{
+    return op->task == WF_TASK_MAP && !op->place;
+}
+static inline bool wf_op_is_reduction(const wf_op *op)
+{
+    return op->task == WF_TASK_ROW || op->task == WF_TASK_COLUMN;
+}
 // Is it the cast of a bf16 or f16 to f32, which loses nothing?
 bool wf_op_is_widening(const weft_graph *g, const wf_node *node);
 // Elements of a value that lie in memory: of a broadcast what is repeated.

@@ -36,16 +36,21 @@ typedef struct reading {
     bool is_base, is_again;
 } reading;
 
+// What is known of a value of the graph.
+typedef struct known {
+    uint32_t stage; // where it is made
+    bool is_kept;   // it lies in memory in any case
+    origin from;
+    uint32_t read_in; // the last stage that is known to read it, + 1
+    wf_id copy;       // the newest, ...
+    uint32_t made_in; // ... made for this stage, + 1
+} known;
+
 typedef struct again {
     wf_rewrite rw;
-    uint32_t *stage; // by value: where it is made
-    bool *is_kept;   // by value: it lies in memory in any case
-    origin *origins; // by value
-    reading *list;   // ascending
+    known *known;  // by value
+    reading *list; // ascending
     size_t n, capacity;
-    uint32_t *read_in; // by value: the last stage that is known to read it, + 1
-    wf_id *copy;       // by value: the newest, ...
-    uint32_t *made_in; // ... made for this stage, + 1
 } again;
 
 static bool is_cheap(const wf_node *node)
@@ -55,16 +60,6 @@ static bool is_cheap(const wf_node *node)
             return true;
     }
     return false;
-}
-
-static bool is_elementwise(const wf_node *node)
-{
-    return node->op->task == WF_TASK_MAP && !node->op->place;
-}
-
-static bool is_reduction(const wf_node *node)
-{
-    return node->op->task == WF_TASK_ROW || node->op->task == WF_TASK_COLUMN;
 }
 
 // Over trailing axes?
@@ -94,8 +89,8 @@ static uint32_t get_stage(const again *a, const wf_node *node)
 {
     uint32_t stage = 0;
     for (uint32_t i = 0; i < node->n_inputs; i++) {
-        if (a->stage[node->inputs[i]] > stage)
-            stage = a->stage[node->inputs[i]];
+        if (a->known[node->inputs[i]].stage > stage)
+            stage = a->known[node->inputs[i]].stage;
     }
     return stage;
 }
@@ -105,17 +100,18 @@ static void find_stages(again *a)
     const weft_graph *g = a->rw.src;
     for (size_t n = 0; n < g->n_nodes; n++) {
         const wf_node *node = &g->nodes[n];
-        const bool is_same = (is_reduction(node) && is_over_rows(g, node)) ||
-                             is_elementwise(node) ||
+        const bool is_same = (wf_op_is_reduction(node->op) && is_over_rows(g, node)) ||
+                             wf_op_is_map(node->op) ||
                              (node->op->flags & (WF_OP_VIEW | WF_OP_SOURCE));
         const uint32_t stage = get_stage(a, node) + (is_same ? 0 : 1);
         for (uint32_t i = 0; i < node->n_outputs; i++)
-            a->stage[node->first_output + i] = stage;
+            a->known[node->first_output + i].stage = stage;
         for (uint32_t i = 0; i < node->n_inputs; i++)
-            a->is_kept[node->inputs[i]] |= !is_elementwise(node) && !is_reduction(node);
+            a->known[node->inputs[i]].is_kept |=
+                !wf_op_is_map(node->op) && !wf_op_is_reduction(node->op);
     }
     for (size_t i = 0; i < g->n_outputs; i++)
-        a->is_kept[g->outputs[i].val] = true;
+        a->known[g->outputs[i].val].is_kept = true;
 }
 
 static bool has_base(const origin *o, wf_id id)
@@ -139,7 +135,7 @@ static bool add_base(origin *o, wf_id id)
 
 static bool is_derived(const again *a, wf_id id)
 {
-    return a->origins[id].n > 0;
+    return a->known[id].from.n > 0;
 }
 
 // What the node's result is made of; n = 0 where that is not worth saying.
@@ -150,11 +146,11 @@ static origin find_origin(const again *a, const wf_node *node)
     const weft_type *t = wf_graph_type(g, out);
     const origin none = {.n = 0};
     origin o = none;
-    if (!is_cheap(node) || a->is_kept[out] || get_count(g, out) < MIN_COUNT)
+    if (!is_cheap(node) || a->known[out].is_kept || get_count(g, out) < MIN_COUNT)
         return none;
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         const wf_id id = node->inputs[i];
-        const origin *from = &a->origins[id];
+        const origin *from = &a->known[id].from;
         if (wf_op_stored_count(g, id) * SMALL <= get_count(g, out))
             continue;
         if (!wf_type_same_dims(wf_graph_type(g, id), t) ||
@@ -193,12 +189,12 @@ static weft_status find_readings(again *a, weft_error *err)
     size_t n = 0;
     for (size_t k = 0; k < g->n_nodes; k++) {
         const wf_node *node = &g->nodes[k];
-        a->origins[node->first_output] = find_origin(a, node);
+        a->known[node->first_output].from = find_origin(a, node);
         const uint32_t stage = get_stage(a, node);
-        for (uint32_t i = 0; i < node->n_inputs && (is_elementwise(node) || is_reduction(node));
-             i++) {
+        for (uint32_t i = 0;
+             i < node->n_inputs && (wf_op_is_map(node->op) || wf_op_is_reduction(node->op)); i++) {
             const wf_id id = node->inputs[i];
-            if (!is_derived(a, id) || a->stage[id] < stage)
+            if (!is_derived(a, id) || a->known[id].stage < stage)
                 WEFT_TRY(add_reading(a, stage, id, !is_derived(a, id), err));
         }
     }
@@ -215,20 +211,21 @@ static weft_status find_readings(again *a, weft_error *err)
 // Bytes of bases that the stage does not read yet.
 static double get_cost(const again *a, const reading *r)
 {
-    const origin *o = &a->origins[r->id];
+    const origin *o = &a->known[r->id].from;
     double bytes = 0.0;
     for (uint32_t i = 0; i < o->n; i++)
-        bytes += a->read_in[o->bases[i]] == r->stage + 1 ? 0.0 : get_bytes(a->rw.src, o->bases[i]);
+        bytes +=
+            a->known[o->bases[i]].read_in == r->stage + 1 ? 0.0 : get_bytes(a->rw.src, o->bases[i]);
     return bytes;
 }
 
 // Bytes that need not be written and read if all that the stage reads of these bases is made again.
 static double get_gain(const again *a, const reading *r, const reading *first, const reading *end)
 {
-    const origin *o = &a->origins[r->id];
+    const origin *o = &a->known[r->id].from;
     double bytes = 0.0;
     for (const reading *other = first; other < end; other++) {
-        const origin *made_of = &a->origins[other->id];
+        const origin *made_of = &a->known[other->id].from;
         bool is_within = !other->is_base;
         for (uint32_t i = 0; i < made_of->n; i++)
             is_within &= has_base(o, made_of->bases[i]);
@@ -242,18 +239,18 @@ static void choose(again *a, reading *first, reading *end)
 {
     for (reading *r = first; r < end; r++) {
         if (r->is_base)
-            a->read_in[r->id] = r->stage + 1;
+            a->known[r->id].read_in = r->stage + 1;
     }
     for (uint32_t n = 1; n <= MAX_BASES; n++) {
         for (reading *r = first; r < end; r++) {
-            const origin *o = &a->origins[r->id];
+            const origin *o = &a->known[r->id].from;
             const double gain =
                 n == 1 ? get_gain(a, r, first, end) : 2.0 * get_bytes(a->rw.src, r->id);
             if (r->is_base || o->n != n || get_cost(a, r) >= gain)
                 continue;
             r->is_again = true;
             for (uint32_t i = 0; i < n; i++)
-                a->read_in[o->bases[i]] = r->stage + 1;
+                a->known[o->bases[i]].read_in = r->stage + 1;
         }
     }
 }
@@ -261,7 +258,7 @@ static void choose(again *a, reading *first, reading *end)
 static bool is_made_again(const again *a, uint32_t stage, wf_id id)
 {
     const reading key = {.stage = stage, .id = id};
-    if (!is_derived(a, id) || a->stage[id] >= stage || a->n == 0)
+    if (!is_derived(a, id) || a->known[id].stage >= stage || a->n == 0)
         return false;
     const reading *r = bsearch(&key, a->list, a->n, sizeof key, compare);
     return r && r->is_again;
@@ -273,45 +270,40 @@ static void copy_node(again *a, uint32_t idx, uint32_t stage, bool is_again);
 
 static wf_id make_again(again *a, wf_id id, uint32_t stage)
 {
-    if (a->made_in[id] != stage + 1) {
+    if (a->known[id].made_in != stage + 1) {
         const wf_id home = a->rw.map[id];
         copy_node(a, wf_graph_value(a->rw.src, id)->node, stage, true);
-        a->copy[id] = a->rw.map[id];
-        a->made_in[id] = stage + 1;
+        a->known[id].copy = a->rw.map[id];
+        a->known[id].made_in = stage + 1;
         a->rw.map[id] = home;
     }
-    return a->copy[id];
+    return a->known[id].copy;
 }
 
 static void copy_node(again *a, uint32_t idx, uint32_t stage, bool is_again)
 {
     const wf_node *node = &a->rw.src->nodes[idx];
     wf_id home[3], copies[3];
-    const uint32_t n = node->n_inputs < 3 ? node->n_inputs : 3; // cheap ops have no more
-    const bool may_change = is_elementwise(node) || is_reduction(node);
-    for (uint32_t i = 0; i < n && may_change; i++) {
+    const bool may_change = wf_op_is_map(node->op) || wf_op_is_reduction(node->op);
+    const uint32_t most = node->n_inputs < 3 ? node->n_inputs : 3; // cheap ops have no more
+    const uint32_t n = may_change ? most : 0;
+    for (uint32_t i = 0; i < n; i++) {
         const wf_id id = node->inputs[i];
         const bool wants = is_again ? is_derived(a, id) : is_made_again(a, stage, id);
         copies[i] = wants ? make_again(a, id, stage) : a->rw.map[id];
     }
-    for (uint32_t i = 0; i < n && may_change; i++)
+    for (uint32_t i = 0; i < n; i++)
         home[i] = a->rw.map[node->inputs[i]];
-    for (uint32_t i = 0; i < n && may_change; i++)
+    for (uint32_t i = 0; i < n; i++)
         a->rw.map[node->inputs[i]] = copies[i];
     wf_rewrite_copy(&a->rw, idx);
-    for (uint32_t i = 0; i < n && may_change; i++)
+    for (uint32_t i = 0; i < n; i++)
         a->rw.map[node->inputs[i]] = home[i];
 }
 
 static weft_status rewrite(again *a, const weft_graph *src, weft_graph **out_dst, weft_error *err)
 {
-    const wf_allocator *m = &src->context->allocator;
-    WEFT_TRY(wf_alloc(m, src->n_values, sizeof *a->stage, &a->stage, err));
-    WEFT_TRY(wf_alloc(m, src->n_values, sizeof *a->is_kept, &a->is_kept, err));
-    WEFT_TRY(wf_alloc(m, src->n_values, sizeof *a->origins, &a->origins, err));
-    WEFT_TRY(wf_alloc(m, src->n_values, sizeof *a->read_in, &a->read_in, err));
-    WEFT_TRY(wf_alloc(m, src->n_values, sizeof *a->copy, &a->copy, err));
-    WEFT_TRY(wf_alloc(m, src->n_values, sizeof *a->made_in, &a->made_in, err));
+    WEFT_TRY(wf_alloc(&src->context->allocator, src->n_values, sizeof *a->known, &a->known, err));
     find_stages(a);
     WEFT_TRY(find_readings(a, err));
     for (size_t i = 0, end; i < a->n; i = end) {
@@ -333,13 +325,8 @@ static weft_status run(const weft_graph *src, weft_graph **out_dst, weft_error *
     if (src->is_region) // what its steps keep is chosen by their gradient
         return wf_graph_clone(src, out_dst, err);
     const weft_status status = rewrite(&a, src, out_dst, err);
-    wf_free(m, a.stage);
-    wf_free(m, a.is_kept);
-    wf_free(m, a.origins);
+    wf_free(m, a.known);
     wf_free(m, a.list);
-    wf_free(m, a.read_in);
-    wf_free(m, a.copy);
-    wf_free(m, a.made_in);
     return status;
 }
 

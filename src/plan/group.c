@@ -17,16 +17,6 @@
 #define MAX_GROUP_NODES 96
 #define MAX_GROUP_OPERANDS 24
 
-static bool is_map_node(const wf_node *node)
-{
-    return node->op->task == WF_TASK_MAP && !node->op->place;
-}
-
-static bool is_reduce_node(const wf_node *node)
-{
-    return node->op->task == WF_TASK_ROW || node->op->task == WF_TASK_COLUMN;
-}
-
 bool wf_group_has_dims(const wf_group *group, const weft_type *t)
 {
     return group->ndim == t->ndim &&
@@ -240,7 +230,7 @@ static bool is_behind_reduce(const wf_planner *p, uint32_t group, const wf_node 
         if (!id)
             continue;
         const wf_node *producer = wf_graph_producer(p->g, id);
-        if (is_reduce_node(producer) || is_behind_reduce(p, group, producer))
+        if (wf_op_is_reduction(producer->op) || is_behind_reduce(p, group, producer))
             return true;
     }
     return false;
@@ -455,7 +445,7 @@ static void mark_updates(wf_planner *p)
         }
         // Products and reductions for an update are computed as any other value: a bias gradient
         // fuses with the backward pass that it sums.
-        const bool can_gate = is_map_node(node) || (node->op->flags & WF_OP_VIEW);
+        const bool can_gate = wf_op_is_map(node->op) || (node->op->flags & WF_OP_VIEW);
         p->is_update[n] = is_update && n_uses > 0 && can_gate;
     }
 }
@@ -513,9 +503,9 @@ weft_status wf_plan_group(wf_planner *p)
         const wf_node *node = &p->g->nodes[n];
         if (node->op->task == WF_TASK_NONE)
             continue;
-        if (is_map_node(node)) {
+        if (wf_op_is_map(node->op)) {
             WEFT_TRY(group_map_node(p, n));
-        } else if (is_reduce_node(node)) {
+        } else if (wf_op_is_reduction(node->op)) {
             WEFT_TRY(group_reduce_node(p, n));
         } else if (node->op->task == WF_TASK_CONTRACT || node->op->task == WF_TASK_CONV) {
             WEFT_TRY(group_product_node(p, n));

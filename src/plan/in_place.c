@@ -76,8 +76,7 @@ void wf_plan_share_updated(wf_plan *plan, uint32_t task_idx)
         if (task->inputs[i].buffer == root)
             return;
     }
-    while (plan->buffers[root].alias_of != WF_NO_INDEX)
-        root = plan->buffers[root].alias_of;
+    root = wf_plan_root(plan, root);
     wf_buffer *src = &plan->buffers[root];
     if (src->kind != WF_BUFFER_ARENA || src->last_task != task_idx)
         return;

@@ -84,9 +84,7 @@ static void share_in_place(wf_plan *plan)
                 uint32_t root = task->inputs[i].buffer;
                 if (!is_in_place(plan, task, o, i) || !is_read_once(task, root))
                     continue;
-                while (plan->buffers[root].alias_of != WF_NO_INDEX) {
-                    root = plan->buffers[root].alias_of;
-                }
+                root = wf_plan_root(plan, root);
                 wf_buffer *src = &plan->buffers[root];
                 if (src->kind != WF_BUFFER_ARENA || src->last_task != t)
                     continue;
@@ -175,10 +173,7 @@ static void place_rest(wf_plan *plan)
     for (size_t i = 0; i < plan->n_buffers; i++) {
         wf_buffer *b = &plan->buffers[i];
         if (b->alias_of != WF_NO_INDEX) {
-            uint32_t root = b->alias_of;
-            while (plan->buffers[root].alias_of != WF_NO_INDEX)
-                root = plan->buffers[root].alias_of;
-            b->offset_bytes = plan->buffers[root].offset_bytes;
+            b->offset_bytes = plan->buffers[wf_plan_root(plan, b->alias_of)].offset_bytes;
         } else if (b->kind == WF_BUFFER_CONSTANT) {
             b->offset_bytes = plan->constant_bytes;
             plan->constant_bytes += wf_round_up(b->size_bytes ? b->size_bytes : 1, WF_BUFFER_ALIGN);
@@ -188,17 +183,14 @@ static void place_rest(wf_plan *plan)
     }
 }
 
-// Which operands are constants, or variables that no task writes.
-static weft_status find_fixed(wf_planner *p)
+// Which variables tasks write, and which operands are constants or other variables.
+static void find_fixed(wf_plan *plan)
 {
-    wf_plan *plan = p->plan;
-    bool *is_written; // by variable
-    WEFT_TRY(wf_plan_take(p, plan->n_variables, sizeof *is_written, &is_written));
     for (size_t t = 0; t < plan->n_tasks; t++) {
         for (size_t i = 0; i < plan->tasks[t].n_outputs; i++) {
             const wf_buffer *b = &plan->buffers[plan->tasks[t].outputs[i].buffer];
             if (b->kind == WF_BUFFER_VARIABLE)
-                is_written[b->variable] = true;
+                plan->variables[b->variable].is_written = true;
         }
     }
     for (size_t t = 0; t < plan->n_tasks; t++) {
@@ -206,17 +198,16 @@ static weft_status find_fixed(wf_planner *p)
         for (size_t i = 0; i < task->n_inputs && i < 32; i++) {
             const wf_buffer *b = &plan->buffers[task->inputs[i].buffer];
             if (b->kind == WF_BUFFER_CONSTANT ||
-                (b->kind == WF_BUFFER_VARIABLE && !is_written[b->variable]))
+                (b->kind == WF_BUFFER_VARIABLE && !plan->variables[b->variable].is_written))
                 task->fixed_inputs |= 1u << i;
         }
     }
-    return WEFT_OK;
 }
 
 weft_status wf_plan_memory(wf_planner *p)
 {
     wf_plan *plan = p->plan;
-    WEFT_TRY(find_fixed(p));
+    find_fixed(plan);
     if (p->options->workspace) {
         for (size_t t = 0; t < plan->n_tasks; t++) {
             const uint32_t first_step = plan->tasks[t].first_step;

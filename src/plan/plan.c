@@ -15,7 +15,7 @@ weft_status wf_plan_add_binding(wf_planner *p, wf_binding_kind kind, const char 
     const char *copy = wf_arena_strdup(&plan->memory, name);
     if (!copy)
         WEFT_FAIL(p->err, WEFT_ERR_MEMORY, "plan: memory is not available");
-    (*list[kind])[(*counts[kind])++] = (wf_plan_binding){copy, view};
+    (*list[kind])[(*counts[kind])++] = (wf_plan_binding){.name = copy, .view = view};
     return WEFT_OK;
 }
 

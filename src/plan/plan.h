@@ -67,7 +67,8 @@ typedef struct wf_task {
 
 typedef struct wf_plan_binding {
     const char *name;
-    wf_view view; // dense row-major
+    wf_view view;    // dense row-major
+    bool is_written; // of a variable: by a task
 } wf_plan_binding;
 
 typedef struct wf_plan {
@@ -112,6 +113,14 @@ void wf_plan_destroy(wf_plan *plan);
 // The independent checker: no two live buffers overlap, every operand lies inside its buffer, every
 // value is written before it is read, no variable is overwritten before its last reader.
 weft_status wf_plan_check(const wf_plan *plan, const wf_plan_options *options, weft_error *err);
+
+// The buffer whose place another shares; itself, where it shares none.
+static inline uint32_t wf_plan_root(const wf_plan *plan, uint32_t buffer)
+{
+    while (plan->buffers[buffer].alias_of != WF_NO_INDEX)
+        buffer = plan->buffers[buffer].alias_of;
+    return buffer;
+}
 
 // "map", "contract" and so on.
 const char *wf_task_kind_name(wf_task_kind kind);

@@ -266,20 +266,13 @@ static weft_status check_gates(const checker *c)
     return WEFT_OK;
 }
 
-static uint32_t get_root(const wf_plan *plan, uint32_t buffer)
-{
-    while (plan->buffers[buffer].alias_of != WF_NO_INDEX)
-        buffer = plan->buffers[buffer].alias_of;
-    return buffer;
-}
-
 // What a task keeps from run to run lies where nothing else does, and is made of what no task writes.
 static weft_status check_kept(const checker *c, uint32_t task_idx)
 {
     const wf_plan *plan = c->plan;
     const wf_task *task = &plan->tasks[task_idx];
     for (uint32_t i = 0; i < plan->n_buffers; i++) {
-        if (get_root(plan, i) != get_root(plan, task->workspace) &&
+        if (wf_plan_root(plan, i) != wf_plan_root(plan, task->workspace) &&
             overlaps(&plan->buffers[i], &plan->buffers[task->workspace])) {
             WEFT_FAIL(c->err, WEFT_ERR_INTERNAL,
                       "plan: buffer %u lies over what task %u %s keeps between runs", i, task_idx,

@@ -56,8 +56,7 @@ static uint32_t find_reader(const move *m, uint32_t node_idx)
     const wf_node *node = &p->g->nodes[node_idx];
     const wf_id id = node->first_output;
     uint32_t reader = WF_NO_INDEX;
-    if (node->op->task != WF_TASK_MAP || node->op->place || node->n_outputs != 1 ||
-        p->is_output[id])
+    if (!wf_op_is_map(node->op) || node->n_outputs != 1 || p->is_output[id])
         return WF_NO_INDEX;
     for (uint32_t u = p->use_start[id]; u < p->use_start[id + 1]; u++) {
         const uint32_t group = is_moved(m, p->uses[u]) ? m->to : p->group_of[p->uses[u]];

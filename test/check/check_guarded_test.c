@@ -64,6 +64,36 @@ static weft_status reach(wf_eval *q, weft_error *err)
     return WEFT_OK;
 }
 
+static weft_status infer_same(const wf_node_info *info, weft_type *out, weft_error *err)
+{
+    (void)err;
+    *out = info->in[0];
+    return WEFT_OK;
+}
+
+static void reach_too_far(void)
+{
+    static const wf_op op_reach = {.name = "reach",
+                                   .n_inputs = 1,
+                                   .n_outputs = 1,
+                                   .task = WF_TASK_CALL,
+                                   .infer = infer_same,
+                                   .eval = reach};
+    const int64_t dims[] = {5};
+    weft_context *ctx;
+    weft_state *state;
+    weft_graph *g;
+    weft_program *program;
+    assert_int_equal(weft_context_create(NULL, &ctx, NULL), WEFT_OK);
+    weft_device *device = open_guarded(ctx, NULL, true);
+    assert_int_equal(weft_state_create(device, &state, NULL), WEFT_OK);
+    assert_int_equal(weft_graph_create(ctx, &g, NULL), WEFT_OK);
+    const weft_val x = weft_input(g, "x", WEFT_F32, dims, 1);
+    weft_output(g, "y", wf_graph_add(g, &op_reach, &x, 1, NULL));
+    assert_int_equal(weft_compile(state, g, NULL, &program, NULL), WEFT_OK);
+    assert_int_equal(weft_program_run(program, NULL), WEFT_OK);
+}
+
 // The pages are there: an op that writes one element too many ends its process.
 static void bites(void **state)
 {
@@ -71,34 +101,8 @@ static void bites(void **state)
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        static const wf_op op_reach = {
-            .name = "reach", .n_inputs = 1, .n_outputs = 1, .task = WF_TASK_CALL, .eval = reach};
-        const int64_t dims[] = {5};
-        const weft_type type = wf_type_make(WEFT_F32, 1, dims);
-        const wf_node node = {.op = &op_reach, .n_inputs = 1, .n_outputs = 1};
-        wf_view views[] = {{0, type, 0, {1}}, {1, type, 0, {1}}};
-        wf_buffer buffers[] = {{.kind = WF_BUFFER_INPUT, .size_bytes = 20, .alias_of = WF_NO_INDEX},
-                               {.kind = WF_BUFFER_ARENA,
-                                .size_bytes = 20,
-                                .offset_bytes = 256,
-                                .alias_of = WF_NO_INDEX}};
-        wf_task task = {.kind = WF_TASK_CALL,
-                        .node = &node,
-                        .n_inputs = 1,
-                        .inputs = &views[0],
-                        .n_outputs = 1,
-                        .outputs = &views[1],
-                        .workspace = WF_NO_INDEX};
-        wf_plan plan = {.n_tasks = 1, .tasks = &task, .n_buffers = 2, .buffers = buffers};
-        wf_program_memory memory = {0};
-        wf_device_program *program;
-        weft_context *ctx;
         (void)signal(SIGSEGV, SIG_DFL);
-        (void)weft_context_create(NULL, &ctx, NULL);
-        weft_device *dev = open_guarded(ctx, NULL, true);
-        (void)dev->driver->buffer_create(dev, 512, &memory.arena, NULL);
-        (void)dev->driver->program_create(dev, &plan, &memory, &program, NULL);
-        (void)dev->driver->enqueue(dev, program, 0, 1, NULL);
+        reach_too_far();
         _exit(0);
     }
     int status;

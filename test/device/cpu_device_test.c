@@ -156,7 +156,7 @@ static void runs_rows_in_order(void **state)
         assert_int_equal(wf_cpu_pool_create(&a, n_threads, n_threads == 2, &pool, NULL), WEFT_OK);
         for (int64_t i = 0; i < 50; i++) {
             row r = {.n_jobs = i * 4, .caller = pthread_self()}, *self = &r;
-            r.job = (wf_cpu_job){row_item, &self, 0, WF_CPU_ALL, NULL};
+            r.job = (wf_cpu_job){row_item, &self, 0, WF_CPU_ALL};
             wf_cpu_pool_run_row(pool, next_of_row, &r);
             assert_int_equal(r.n_begun, r.n_jobs);
             assert_int_equal(r.n_out_of_order, 0);

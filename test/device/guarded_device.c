@@ -79,13 +79,6 @@ static void buffer_destroy(weft_device *dev, wf_device_buffer *b)
     free(b);
 }
 
-static uint32_t get_root(const wf_plan *plan, uint32_t i)
-{
-    while (plan->buffers[i].alias_of != WF_NO_INDEX)
-        i = plan->buffers[i].alias_of;
-    return i;
-}
-
 static bool is_constant(const wf_buffer *b)
 {
     return b->kind == WF_BUFFER_CONSTANT;
@@ -102,12 +95,12 @@ static size_t spread(const wf_plan *plan, wf_buffer *buffers, bool (*belongs)(co
 {
     size_t used = 0;
     for (uint32_t i = 0; i < plan->n_buffers; i++) {
-        if (belongs(&plan->buffers[i]) && get_root(plan, i) == i)
+        if (belongs(&plan->buffers[i]) && wf_plan_root(plan, i) == i)
             buffers[i].offset_bytes = place(map, &used, plan->buffers[i].size_bytes, is_at_end);
     }
     for (uint32_t i = 0; i < plan->n_buffers; i++) {
         if (belongs(&plan->buffers[i]))
-            buffers[i].offset_bytes = buffers[get_root(plan, i)].offset_bytes;
+            buffers[i].offset_bytes = buffers[wf_plan_root(plan, i)].offset_bytes;
     }
     return used + get_page();
 }

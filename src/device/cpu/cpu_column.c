@@ -135,8 +135,8 @@ static void walk_inner(stack *s, int64_t first, int64_t end, int64_t b0)
             wf_cpu_run_set_tile(run, a, wf_cpu_min(t->tile_a, chunk_end - a), b0, (int64_t)s->n);
             const int64_t next = wf_cpu_min(a + t->tile_a, chunk_end);
             if (t->is_far && next < end)
-                wf_cpu_run_set_next(run, next, wf_cpu_min(t->tile_a, end - next), b0,
-                                    (int64_t)s->n);
+                wf_cpu_run_set_next(
+                    run, (wf_cpu_tile){next, wf_cpu_min(t->tile_a, end - next), b0, (int64_t)s->n});
             wf_cpu_run_points(run, &t->points[0]);
         }
         push_chunk(s);

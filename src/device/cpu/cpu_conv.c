@@ -87,9 +87,9 @@ int64_t wf_cpu_conv_target_cells(const wf_cpu_conv *c)
     return (int64_t)cells;
 }
 
-// Where units are few, columns are cut where panels begin. After the box is cut.
-static void cut_columns(wf_cpu_conv *c, const wf_cpu_tile_sizes *s)
+void wf_cpu_conv_cut_columns(wf_cpu_conv *c)
 {
+    const wf_cpu_tile_sizes *s = c->products->sizes;
     const int64_t n_panels = wf_cpu_div_up(c->n_cols, s->cols),
                   n_items = c->box.n_units * c->s.groups;
     const double flops =
@@ -164,7 +164,7 @@ static weft_status get_conv(const wf_cpu_kernels *kernels, const wf_task *task,
         wf_cpu_conv_weight_cut(c, kernels->products->sizes);
     *out_fast = wf_cpu_box_cut(&c->box, wf_cpu_conv_target_cells(c));
     if (c->kind != WF_CONV_GRAD_WEIGHT && *out_fast)
-        cut_columns(c, kernels->products->sizes);
+        wf_cpu_conv_cut_columns(c);
     return WEFT_OK;
 }
 
@@ -173,13 +173,19 @@ static bool is_by_winograd(const wf_cpu_device *dev, const wf_cpu_conv *c)
     return dev->with_winograd && wf_cpu_conv_winograd_suits(c, dev->kernels->winograd);
 }
 
-static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
+// *c of a task, but for pointers. False: the task runs as plain loops.
+static bool look(const wf_cpu_device *dev, const wf_task *task, wf_cpu_conv *c)
 {
     const weft_type in[2] = {task->inputs[0].type, task->inputs[1].type};
     const wf_node_info info = {task->node->op, 2, in, 1, &task->outputs[0].type, task->node->attrs};
-    wf_cpu_conv c;
     bool is_fast;
-    if (get_conv(dev->kernels, task, &info, &c, &is_fast, NULL) != WEFT_OK || !is_fast)
+    return get_conv(dev->kernels, task, &info, c, &is_fast, NULL) == WEFT_OK && is_fast;
+}
+
+static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
+{
+    wf_cpu_conv c;
+    if (!look(dev, task, &c))
         return 0;
     if (c.kind == WF_CONV_GRAD_WEIGHT) {
         return sizeof(float) * (c.is_depthwise ? wf_cpu_conv_lanes_weight_floats(&c)
@@ -195,13 +201,9 @@ static size_t workspace(const wf_cpu_device *dev, const wf_task *task)
 #define KEPT_CELLS 4096
 static bool keeps_workspace(const wf_cpu_device *dev, const wf_task *task)
 {
-    const weft_type in[2] = {task->inputs[0].type, task->inputs[1].type};
-    const wf_node_info info = {task->node->op, 2, in, 1, &task->outputs[0].type, task->node->attrs};
     wf_cpu_conv c;
-    bool is_fast;
-    return (task->fixed_inputs & 2) != 0 &&
-           get_conv(dev->kernels, task, &info, &c, &is_fast, NULL) == WEFT_OK && is_fast &&
-           c.kind == WF_CONV_FORWARD && !c.is_depthwise && !is_by_winograd(dev, &c) &&
+    return (task->fixed_inputs & 2) != 0 && look(dev, task, &c) && c.kind == WF_CONV_FORWARD &&
+           !c.is_depthwise && !is_by_winograd(dev, &c) &&
            c.s.n * wf_conv_volume(c.s.out) <= KEPT_CELLS;
 }
 

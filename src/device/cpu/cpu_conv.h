@@ -126,6 +126,9 @@ int64_t wf_cpu_conv_target_cells(const wf_cpu_conv *c);
 // Weights that L2 would not keep between units.
 bool wf_cpu_conv_is_heavy(const wf_cpu_conv *c);
 
+// Where units are few, columns are cut where panels begin. After the box is cut.
+void wf_cpu_conv_cut_columns(wf_cpu_conv *c);
+
 size_t wf_cpu_conv_gather_floats(const wf_cpu_conv *c);
 weft_status wf_cpu_conv_gather(wf_cpu_lower *q, wf_cpu_conv *c, weft_error *err);
 // Its parts: tables and scratch; some channels' weights of one group, packed; some columns of one unit.

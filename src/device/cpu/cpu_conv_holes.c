@@ -71,12 +71,9 @@ static bool get_class(const wf_cpu_conv *whole, int64_t idx, wf_cpu_conv *c)
         c->x.data += wf_cpu_conv_offset(&x, k);
     }
     wf_cpu_conv_narrow_choose(c, count_terms(whole));
-    if (c->is_narrow) {
-        c->n_cuts = 1;
-        c->cut_cols = c->n_cols;
-    }
     c->box.is_large = c->is_narrow || wf_cpu_conv_is_heavy(c);
     const bool fits = wf_cpu_box_cut(&c->box, wf_cpu_conv_target_cells(c));
+    wf_cpu_conv_cut_columns(c);
     if (wf_conv_volume(c->s.window) == 0) { // nothing meets it: zeros
         c->box.is_direct = true;
         c->box.floats = c->box.n_terms = 0;

@@ -143,28 +143,6 @@ static void program_destroy(weft_device *dev, wf_device_program *program)
     wf_free(&allocator, program);
 }
 
-// Running the program replaces these.
-static weft_status find_written(wf_device_program *program, const wf_plan *plan,
-                                const wf_program_memory *memory, weft_error *err)
-{
-    const size_t bytes = plan->n_variables * sizeof(wf_device_buffer *);
-    program->written = wf_arena_take(&program->memory, bytes ? bytes : 1);
-    if (!program->written)
-        WEFT_FAIL(err, WEFT_ERR_MEMORY, "memory: %zu bytes are not available", bytes);
-    for (size_t v = 0; v < plan->n_variables; v++) {
-        bool is_written = false;
-        for (size_t t = 0; t < plan->n_tasks && !is_written; t++) {
-            for (size_t i = 0; i < plan->tasks[t].n_outputs; i++) {
-                const wf_buffer *b = &plan->buffers[plan->tasks[t].outputs[i].buffer];
-                is_written |= b->kind == WF_BUFFER_VARIABLE && b->variable == v;
-            }
-        }
-        if (is_written)
-            program->written[program->n_written++] = memory->variables[v];
-    }
-    return WEFT_OK;
-}
-
 static weft_status program_create(weft_device *base, const wf_plan *plan,
                                   const wf_program_memory *memory, wf_device_program **out,
                                   weft_error *err)
@@ -178,7 +156,8 @@ static weft_status program_create(weft_device *base, const wf_plan *plan,
     wf_arena_init(&program->memory, a);
     atomic_init(&program->status, WF_STATUS_GOOD);
     WEFT_TRY_GOTO(wf_alloc(a, plan->n_tasks, sizeof *program->tasks, &program->tasks, err));
-    WEFT_TRY_GOTO(find_written(program, plan, memory, err));
+    program->plan = plan;
+    program->plan_memory = memory;
     program->n_tasks = plan->n_tasks;
     for (size_t i = 0; i < plan->n_tasks; i++) {
         wf_cpu_lower q = {.device = dev,
@@ -229,9 +208,9 @@ static const wf_cpu_job *next_phase(void *user)
         const bool is_left_out =
             at->phase == 0 && task->is_gated && atomic_load(&program->status) != WF_STATUS_GOOD;
         while (!is_left_out && at->phase < task->n_phases) {
-            const wf_cpu_job *job = &program->phases[task->first_phase + at->phase++];
-            if (!job->kept || !is_there(job->kept))
-                return job;
+            const wf_cpu_phase *phase = &program->phases[task->first_phase + at->phase++];
+            if (!phase->kept || !is_there(phase->kept))
+                return &phase->job;
         }
     }
     return NULL;
@@ -246,8 +225,10 @@ static weft_status enqueue(weft_device *base, wf_device_program *program, size_t
     if (first == 0)
         atomic_store(&program->status, WF_STATUS_GOOD);
     program->failure.code = WEFT_OK;
-    for (size_t i = 0; i < program->n_written; i++)
-        program->written[i]->version++;
+    for (size_t i = 0; i < program->plan->n_variables; i++) {
+        if (program->plan->variables[i].is_written)
+            program->plan_memory->variables[i]->version++;
+    }
     run_place at = {program, first, first + n, 0};
     const uint64_t mode = wf_cpu_fenv_get();
     wf_cpu_fenv_set();

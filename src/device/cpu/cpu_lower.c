@@ -82,18 +82,18 @@ static bool is_little(const wf_task *task)
     return task->cost.flops + task->cost.bytes < 65536.0;
 }
 
-static weft_status add_phase(wf_cpu_lower *q, wf_cpu_job phase, weft_error *err)
+static weft_status add_phase(wf_cpu_lower *q, wf_cpu_job job, wf_cpu_kept *kept, weft_error *err)
 {
     wf_device_program *p = q->program;
-    if (phase.n_items > WF_CPU_MAX_ITEMS) {
+    if (job.n_items > WF_CPU_MAX_ITEMS) {
         WEFT_FAIL(err, WEFT_ERR_UNSUPPORTED, "cpu: task %u has %lld items, at most %d fit",
-                  q->task_idx, (long long)phase.n_items, WF_CPU_MAX_ITEMS);
+                  q->task_idx, (long long)job.n_items, WF_CPU_MAX_ITEMS);
     }
-    if (phase.n_items <= 0)
+    if (job.n_items <= 0)
         return WEFT_OK;
     WEFT_TRY(wf_array_reserve(&p->memory.allocator, &p->phases, &p->phases_capacity,
                               p->n_phases + 1, sizeof *p->phases, err));
-    p->phases[p->n_phases++] = phase;
+    p->phases[p->n_phases++] = (wf_cpu_phase){job, kept};
     return WEFT_OK;
 }
 
@@ -101,7 +101,7 @@ weft_status wf_cpu_add_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *p
                              int64_t n_items, weft_error *err)
 {
     const wf_cpu_where where = is_little(q->task) ? WF_CPU_ONE : WF_CPU_ALL;
-    return add_phase(q, (wf_cpu_job){run, params, n_items, where, NULL}, err);
+    return add_phase(q, (wf_cpu_job){run, params, n_items, where}, NULL, err);
 }
 
 weft_status wf_cpu_add_kept_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
@@ -113,13 +113,13 @@ weft_status wf_cpu_add_kept_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const vo
         return wf_cpu_add_phase(q, run, params, n_items, err);
     WEFT_TRY(wf_cpu_take(q, 1, sizeof *kept, &kept, err));
     kept->source = b->kind == WF_BUFFER_VARIABLE ? q->memory->variables[b->variable] : NULL;
-    return add_phase(q, (wf_cpu_job){run, params, n_items, WF_CPU_ALL, kept}, err);
+    return add_phase(q, (wf_cpu_job){run, params, n_items, WF_CPU_ALL}, kept, err);
 }
 
 weft_status wf_cpu_add_caller_phase(wf_cpu_lower *q, wf_cpu_item_fn *run, const void *params,
                                     weft_error *err)
 {
-    return add_phase(q, (wf_cpu_job){run, params, 1, WF_CPU_CALLER, NULL}, err);
+    return add_phase(q, (wf_cpu_job){run, params, 1, WF_CPU_CALLER}, NULL, err);
 }
 
 void wf_cpu_need_scratch(wf_cpu_lower *q, size_t size_bytes)

@@ -28,6 +28,14 @@ typedef struct map_params {
     int64_t item_tiles;
 } map_params;
 
+static wf_cpu_tile get_tile(const map_params *p, int64_t i)
+{
+    const wf_cpu_lowered *t = p->tiles;
+    const int64_t a0 = i / p->n_tiles_b * t->tile_a, b0 = i % p->n_tiles_b * t->tile_b;
+    return (wf_cpu_tile){a0, wf_cpu_min(t->tile_a, t->size_a - a0), b0,
+                         wf_cpu_min(t->tile_b, t->size_b - b0)};
+}
+
 static void run_item(const void *params, int64_t item, const wf_cpu_worker *worker)
 {
     const map_params *p = params;
@@ -36,15 +44,10 @@ static void run_item(const void *params, int64_t item, const wf_cpu_worker *work
     wf_cpu_run_begin(&run, t, worker->scratch);
     const int64_t end = wf_cpu_min((item + 1) * p->item_tiles, p->n_tiles);
     for (int64_t i = item * p->item_tiles; i < end; i++) {
-        const int64_t a0 = i / p->n_tiles_b * t->tile_a, b0 = i % p->n_tiles_b * t->tile_b;
-        wf_cpu_run_set_tile(&run, a0, wf_cpu_min(t->tile_a, t->size_a - a0), b0,
-                            wf_cpu_min(t->tile_b, t->size_b - b0));
-        if (t->is_far && i + 1 < end) {
-            const int64_t a1 = (i + 1) / p->n_tiles_b * t->tile_a,
-                          b1 = (i + 1) % p->n_tiles_b * t->tile_b;
-            wf_cpu_run_set_next(&run, a1, wf_cpu_min(t->tile_a, t->size_a - a1), b1,
-                                wf_cpu_min(t->tile_b, t->size_b - b1));
-        }
+        const wf_cpu_tile tile = get_tile(p, i);
+        wf_cpu_run_set_tile(&run, tile.a0, tile.na, tile.b0, tile.nb);
+        if (t->is_far && i + 1 < end)
+            wf_cpu_run_set_next(&run, get_tile(p, i + 1));
         wf_cpu_run_points(&run, &t->all);
     }
     wf_cpu_run_end(&run);

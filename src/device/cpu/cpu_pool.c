@@ -261,7 +261,7 @@ static const wf_cpu_job *next_only(void *user)
 
 void wf_cpu_pool_run(wf_cpu_pool *pool, wf_cpu_item_fn *run, const void *params, int64_t n_items)
 {
-    const wf_cpu_job job = {run, params, n_items, WF_CPU_ALL, NULL}, *row = &job;
+    const wf_cpu_job job = {run, params, n_items, WF_CPU_ALL}, *row = &job;
     wf_cpu_pool_run_row(pool, next_only, (void *)&row);
 }
 

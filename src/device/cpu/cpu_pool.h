@@ -39,8 +39,6 @@ typedef struct wf_cpu_job {
     const void *params;
     int64_t n_items;
     wf_cpu_where where;
-    struct wf_cpu_kept
-        *kept; // not the pool's: what the job makes, if the next run may find it (cpu.h); or NULL
 } wf_cpu_job;
 
 // The next job of a row, which stays as it is until the one behind it is asked for; NULL: the row is done.

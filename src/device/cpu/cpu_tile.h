@@ -150,7 +150,7 @@ static inline void wf_cpu_run_set_tile(wf_cpu_run *run, int64_t a0, int64_t na, 
     run->outer = is_column ? (wf_cpu_tile){0, 1, b0, nb} : (wf_cpu_tile){a0, na, 0, 1};
 }
 // The tile that comes next: what it reads from memory is fetched between the steps of the one at hand.
-void wf_cpu_run_set_next(wf_cpu_run *run, int64_t a0, int64_t na, int64_t b0, int64_t nb);
+void wf_cpu_run_set_next(wf_cpu_run *run, wf_cpu_tile next);
 // Runs the steps of a list over the tile: the PERIOD steps first, where they are out of date.
 void wf_cpu_run_points(wf_cpu_run *run, const wf_cpu_list *list);
 // Runs OUTER steps for the outer points of run->tile.

@@ -260,13 +260,12 @@ void wf_cpu_run_begin(wf_cpu_run *run, const wf_cpu_lowered *tiles, char *scratc
         run_step(run, tiles->once.steps[i]);
 }
 
-void wf_cpu_run_set_next(wf_cpu_run *run, int64_t a0, int64_t na, int64_t b0, int64_t nb)
+void wf_cpu_run_set_next(wf_cpu_run *run, wf_cpu_tile next)
 {
     const wf_cpu_lowered *t = run->tiles;
-    const wf_cpu_tile next = {a0, na, b0, nb};
     run->n_ahead = 0;
     run->lines_ahead = 0;
-    for (uint32_t i = 0; i < t->n_steps && t->is_far && run->n_ahead < WF_CPU_MAX_AHEAD; i++) {
+    for (uint32_t i = 0; i < t->n_steps && run->n_ahead < WF_CPU_MAX_AHEAD; i++) {
         const wf_cpu_step *step = &t->steps[i];
         int64_t pitch;
         if (step->kind != WF_CPU_STEP_LOAD || step->time != WF_CPU_TIME_POINT || step->is_outer ||
@@ -275,8 +274,9 @@ void wf_cpu_run_set_next(wf_cpu_run *run, int64_t a0, int64_t na, int64_t b0, in
         const char *at = wf_cpu_operand_locate(&t->operands[step->operand], &next, &pitch);
         if (!at || pitch == 0)
             continue;
-        const int64_t n_rows = pitch == nb ? 1 : na, row = (pitch == nb ? na * nb : nb)
-                                                           << step->size_log2;
+        const bool is_block = pitch == next.nb;
+        const int64_t n_rows = is_block ? 1 : next.na;
+        const int64_t row = (is_block ? next.na * next.nb : next.nb) << step->size_log2;
         const int64_t per_row = (row + LINE - 1) / LINE;
         run->ahead[run->n_ahead++] =
             (wf_cpu_rows_ahead){at, n_rows * per_row, per_row, pitch << step->size_log2, 0};
